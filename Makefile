@@ -1,0 +1,280 @@
+# policyc, libupk and unpickle.  GNU make 4.3 or later; `make -j` is safe.
+#
+#   make            build/policyc, build/libupk.a, build/unpickle
+#   make demo       compile a policy, decide some real pickles with it
+#   make check      every test: gcc, clang with sanitizers, scripts, corpus, fuzzing
+#   make test       the tests that need gcc alone
+#   make asan       the unit tests with sanitizers
+#   make fuzz       each fuzz target for T seconds (20)
+#   make bench      the benchmark
+#   make install    to DESTDIR and PREFIX (/usr/local)
+#
+# What a target needs and the machine lacks is installed first (tools/need.sh).  Everything that is built stands under BUILD.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+BISON ?= bison
+FLEX ?= flex
+GPERF ?= gperf
+PYTHON ?= /usr/bin/python3
+OBJCOPY ?= objcopy
+CFLAGS ?= -O2 -g
+BUILD ?= build
+PREFIX ?= /usr/local
+T ?= 20
+export CC CLANG
+
+VERSION := $(shell sed -n 's/^\#define UPK_VERSION "\(.*\)"/\1/p' runtime/upk.h)
+POLICY_DIR ?= $(CURDIR)/policies
+
+STRICT := -std=c11 -Wall -Wextra -Wshadow -Wconversion -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes \
+          -Wimplicit-fallthrough
+# Other compilers than gcc 12 and clang 14 may know more warnings: `make WERROR=`.
+WERROR ?= -Werror
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+.PHONY: all demo check test asan fuzz bench golden-update format lint install clean need FORCE
+
+all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle
+
+# ---- what must be installed ---------------------------------------------------------------------------------------------
+
+NEED := build $(filter test asan fuzz check bench,$(MAKECMDGOALS)) $(if $(filter golden-update,$(MAKECMDGOALS)),test)
+need:
+	@tools/need.sh $(NEED)
+
+# ---- sources ------------------------------------------------------------------------------------------------------------
+
+RUNTIME := $(wildcard runtime/*.c)
+COMPILER := $(filter-out compiler/main.c compiler/try.c,$(wildcard compiler/*.c))
+GRAMMAR := parse scan keywords
+CLI := $(wildcard tools/cli*.c)
+SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
+UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+UNIT_HELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
+FUZZ := $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+
+# A unit test sees the private functions of one side: the compiler's where it includes one of its headers, else the runtime's.
+UNIT_OF_COMPILER := $(patsubst tests/unit/%.c,%,$(shell grep -ls '"[./]*compiler/' tests/unit/test_*.c))
+UNIT_OF_RUNTIME := $(filter-out $(UNIT_OF_COMPILER),$(UNIT))
+
+# ---- generated sources --------------------------------------------------------------------------------------------------
+
+GEN := $(BUILD)/gen
+
+$(GEN)/parse.c $(GEN)/parse.h &: grammar/policy.y | need
+	@mkdir -p $(@D)
+	$(BISON) -Wall -Wcounterexamples -Werror --header=$(GEN)/parse.h -o $(GEN)/parse.c $<
+
+$(GEN)/scan.c: grammar/policy.l | need
+	@mkdir -p $(@D)
+	$(FLEX) -o $@ $<
+
+$(GEN)/keywords.c: grammar/keywords.gperf | need
+	@mkdir -p $(@D)
+	$(GPERF) --output-file=$@ $<
+
+# A policy becomes C: shipped ones, and those of tests.
+POLICYC = @mkdir -p $(@D) && $(BUILD)/policyc --policy-dir policies -MD -o $(basename $@).c $<
+
+$(BUILD)/policies/%.c $(BUILD)/policies/%.h &: policies/%.policy $(BUILD)/policyc
+	$(POLICYC)
+
+$(BUILD)/tests/%.c $(BUILD)/tests/%.h &: tests/%.policy $(BUILD)/policyc
+	$(POLICYC)
+
+-include $(wildcard $(BUILD)/policies/*.d $(BUILD)/tests/*/*.d)
+
+SHIPPED_H := $(SHIPPED:%=$(BUILD)/policies/%.h)
+
+# The list of shipped policies for unpickle: X("name", symbol) for each channel of each.
+$(BUILD)/policies/shipped.inc: $(SHIPPED_H)
+	@for header in $^; do \
+	    sed -n "s/^extern const struct upk_policy \([A-Za-z0-9_]*\);.*/X(\"$$(basename $$header .h)\", \1)/p" $$header; \
+	done >$@
+
+# ---- what single files are compiled with --------------------------------------------------------------------------------
+
+# The shell finds gperf when the recipe runs: it may have been installed a moment before.
+DEFINES_compiler/gperf = -DGPERF_PATH="\"$$(command -v $(GPERF))\""
+DEFINES_compiler/main = -DPOLICY_DIR='"$(POLICY_DIR)"'
+DEFINES_compiler/try = -DPOLICY_DIR='"$(POLICY_DIR)"'
+DEFINES_tests/unit/corpus = -DCORPUS_DIR='"$(BUILD)/corpus"'
+
+# ---- variants: the same sources, compiled in several ways ---------------------------------------------------------------
+
+# $(call variant,NAME,COMPILER AND FLAGS): objects under BUILD/NAME, and from them
+#   libupk.a          the runtime with the names upk_* alone visible
+#   libupk-private.a  the runtime with all names visible, for its unit tests
+#   libpolicyc.a      the compiler as a library
+#   libtest.a         what several unit tests use
+define variant
+$(1)_CC := $(2) $(STRICT) $(WERROR)
+
+# Rewritten only when the flags change, so that objects are made anew then.
+$(BUILD)/$(1)/flags: FORCE
+	@mkdir -p $$(@D); echo '$$($(1)_CC)' | cmp -s - $$@ || echo '$$($(1)_CC)' >$$@
+
+$(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | need
+	@mkdir -p $$(@D)
+	$$($(1)_CC) $$(INCLUDE) $$(DEFINES_$$(basename $$<)) -MMD -MP -c -o $$@ $$<
+
+# Parser, scanner and keywords: generated C converts integers freely.
+$(BUILD)/$(1)/gen/%.o: $(GEN)/%.c $(BUILD)/$(1)/flags
+	@mkdir -p $$(@D)
+	$$($(1)_CC) -Wno-conversion -Icompiler -I$(GEN) -MMD -MP -c -o $$@ $$<
+
+# Compiled policies, as a host compiles them.
+$(BUILD)/$(1)/policies/%.o: $(BUILD)/policies/%.c $(BUILD)/$(1)/flags
+	@mkdir -p $$(@D)
+	$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
+
+$(BUILD)/$(1)/tests/%.policy.o: $(BUILD)/tests/%.c $(BUILD)/$(1)/flags
+	@mkdir -p $$(@D)
+	$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
+
+# Generated headers must be there before what includes them is first compiled; afterwards the .d files know.
+$(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o \
+    $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h
+$(BUILD)/$(1)/compiler/%.o: INCLUDE := -Icompiler -I$(GEN)
+$(BUILD)/$(1)/tools/%.o: INCLUDE := -Iruntime -I$(BUILD)/policies
+$(BUILD)/$(1)/tools/unpickle.o: | $(BUILD)/policies/shipped.inc
+$(BUILD)/$(1)/tests/%.o: INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -Icompiler -I$(GEN)
+$(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%.o): \
+    | $(SHIPPED_H) $(GEN)/parse.h
+$(BUILD)/$(1)/tests/bench/bench.o: | $(BUILD)/tests/bench/bench.h
+
+$(BUILD)/$(1)/libupk-private.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
+
+$(BUILD)/$(1)/libupk.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
+	$(LD) -r -o $(BUILD)/$(1)/upk.o $$^
+	$(OBJCOPY) -w --keep-global-symbol='upk_*' $(BUILD)/$(1)/upk.o
+	@rm -f $$@
+	$(AR) rcs $$@ $(BUILD)/$(1)/upk.o
+
+$(BUILD)/$(1)/libpolicyc.a: $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o)
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
+
+$(BUILD)/$(1)/libtest.a: $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o)
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
+
+$(BUILD)/$(1)/policyc: $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o $(CLI:%.c=$(BUILD)/$(1)/%.o) \
+    $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
+	$$($(1)_CC) -o $$@ $$^ -lmd
+
+$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) \
+    $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk.a
+	$$($(1)_CC) -o $$@ $$^
+
+$(UNIT_OF_COMPILER:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
+    $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
+	$$($(1)_CC) -o $$@ $$^ -lcmocka -lmd
+
+$(UNIT_OF_RUNTIME:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
+    $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk-private.a
+	$$($(1)_CC) -o $$@ $$^ -lcmocka
+
+# A fuzz target links both sides; libFuzzer brings main, or else replay.c does.
+$(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%): $(BUILD)/$(1)/tests/fuzz/%: $(BUILD)/$(1)/tests/fuzz/%.o $(3) \
+    $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
+	$$($(1)_CC) $(4) -o $$@ $$^ -lmd
+
+-include $(wildcard $(BUILD)/$(1)/*/*.d $(BUILD)/$(1)/tests/*/*.d)
+endef
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+$(eval $(call variant,release,$(CC) $(CFLAGS),$(BUILD)/release/tests/fuzz/replay.o,))
+$(eval $(call variant,asan,$(CLANG) -O1 -g $(SANITIZE),$(BUILD)/asan/tests/fuzz/replay.o,))
+$(eval $(call variant,fuzz,$(CLANG) -O1 -g -fsanitize=fuzzer-no-link $(SANITIZE),,-fsanitize=fuzzer))
+$(eval $(call variant,pic,$(CC) $(CFLAGS) -fPIC,,))
+
+# The programs and the library that users see are those of variant `release`.
+$(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle: $(BUILD)/%: $(BUILD)/release/%
+	ln -f $< $@
+
+# ---- tests --------------------------------------------------------------------------------------------------------------
+
+# The corpus, kept packed.
+$(BUILD)/corpus/manifest.json: tests/corpus/corpus.tar.xz | need
+	@mkdir -p $(BUILD)/corpus
+	tar -xJf $< --strip-components=1 --no-same-owner -m -C $(BUILD)/corpus
+
+TEST_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/release/tests/unit/%) \
+    $(FUZZ:%=$(BUILD)/release/tests/fuzz/%)
+ASAN_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/asan/tests/unit/%)
+FUZZ_FILES := $(BUILD)/corpus/manifest.json $(FUZZ:%=$(BUILD)/fuzz/tests/fuzz/%)
+
+check: $(TEST_FILES) $(ASAN_FILES) $(FUZZ_FILES)
+	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) unit asan scripts find_class fuzz
+
+test: $(TEST_FILES)
+	@$(PYTHON) -B tests/run_check.py $(BUILD) unit scripts
+
+asan: $(ASAN_FILES)
+	@$(PYTHON) -B tests/run_check.py $(BUILD) asan
+
+fuzz: $(FUZZ_FILES)
+	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) fuzz
+
+demo: all
+	@tools/demo.sh $(BUILD)
+
+# ---- benchmark ----------------------------------------------------------------------------------------------------------
+
+$(BUILD)/bench/stamp: tests/bench/gen.py tests/bench/perf_types.py | need
+	$(PYTHON) -B tests/bench/gen.py $(BUILD)/bench
+	@touch $@
+
+$(BUILD)/pic/bench.so: $(BUILD)/pic/tests/bench/bench.o $(BUILD)/pic/tests/bench/bench.policy.o $(BUILD)/pic/libupk.a
+	$(pic_CC) -shared -Wl,-Bsymbolic -o $@ $^
+
+bench: $(BUILD)/pic/bench.so $(BUILD)/bench/stamp
+	@$(PYTHON) -B tests/bench/bench.py $(BUILD)/pic/bench.so $(BUILD)/bench
+
+# ---- source text --------------------------------------------------------------------------------------------------------
+
+# Written by hand: not the corpus's data, not golden output.
+OURS := $(wildcard runtime/*.[ch] compiler/*.[ch] tools/*.[ch] tools/demo/*.c tests/unit/*.[ch] tests/fuzz/*.c tests/bench/*.c)
+
+format:
+	clang-format -i $(OURS)
+
+lint:
+	@if command -v clang-format >/dev/null; then clang-format --dry-run -Werror $(OURS); \
+	else echo "lint: clang-format is not installed"; fi
+
+# ---- installation -------------------------------------------------------------------------------------------------------
+
+# policyc is linked anew with the place where the shipped policies will stand.
+INSTALLED := $(BUILD)/install/main.o $(BUILD)/install/try.o
+
+$(BUILD)/install/prefix: FORCE
+	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+
+$(INSTALLED): $(BUILD)/install/%.o: compiler/%.c $(BUILD)/release/flags $(BUILD)/install/prefix | need $(GEN)/parse.h
+	$(release_CC) -Icompiler -I$(GEN) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
+
+$(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/release/libpolicyc.a $(BUILD)/release/libupk.a
+	$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd
+
+-include $(wildcard $(BUILD)/install/*.d)
+
+install: all $(BUILD)/install/policyc
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig include/upk share/policyc)
+	install $(BUILD)/install/policyc $(BUILD)/unpickle $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILD)/libupk.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 runtime/upk.h runtime/upk_tables.h runtime/find_class.h $(DESTDIR)$(PREFIX)/include/upk
+	printf '%s\n' 'Name: upk' 'Description: decode untrusted pickle under a compiled policy' 'Version: $(VERSION)' \
+	    'Cflags: -I$(PREFIX)/include/upk' 'Libs: -L$(PREFIX)/lib -lupk' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/upk.pc
+	cp -r --no-preserve=ownership policies $(DESTDIR)$(PREFIX)/share/policyc/
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,280 @@
+/* Channels: which fragments each uses, and the model that comes of it.  A policy without `channel` blocks is one channel of its
+ * own rows and what its file-level `use` names.
+ *
+ * Layer: last pass of the front end.
+ */
+#include <stdlib.h>
+
+#include "names.h"
+#include "units.h"
+
+static const struct ast_item *item_find(const struct ast_list *items, enum ast_item_kind kind)
+{
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        if (((const struct ast_item *)n)->kind == kind) {
+            return (const struct ast_item *)n;
+        }
+    }
+    return NULL;
+}
+
+/* Sets unit.used. */
+static void uses_read(struct compilation *c, const struct ast_list *items)
+{
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        const struct ast_item *item = (const struct ast_item *)n;
+        for (const struct ast_node *w = item->kind == AST_USE ? item->names.first : NULL; w != NULL; w = w->next) {
+            const struct ast_word *name = &((const struct ast_name_node *)w)->name;
+            struct unit *u = name->bad ? NULL : fragment_find(c, name->text);
+            if (u == NULL && !name->bad) {
+                fragment_unknown(c, name);
+                c->rows_lost = true;
+            } else if (u != NULL && u->used) {
+                diag_error(c->diag, name->span, P_DUPLICATE_SETTING, "`%s' is in use already", diag_quote(c->diag, name->text));
+            } else if (u != NULL) {
+                u->used = true;
+            }
+        }
+    }
+}
+
+static void rows_clash(struct compilation *c, const struct row_def *a, struct row_def *b)
+{
+    diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows in one channel", diag_quote(c->diag, b->row.name.module),
+               diag_quote(c->diag, b->row.name.qualname));
+    diag_note(c->diag, a->span, "the other row, of `%s'", diag_quote(c->diag, a->unit->file.name.text));
+    b->refused = true;
+}
+
+/* Rows of the units in use, sorted. */
+static struct row_def **rows_in_use(struct compilation *c, size_t *count)
+{
+    struct row_def **rows = mem_alloc(c->mem, c->row_count, sizeof(struct row_def *));
+    *count = 0;
+    for (size_t i = 0; i < c->row_count && rows != NULL; i++) {
+        struct row_def *def = c->rows[i];
+        if (!def->unit->used || def->refused) {
+            continue;
+        }
+        if (*count != 0 && name_equal(rows[*count - 1]->row.name, def->row.name)) {
+            rows_clash(c, rows[*count - 1], def);
+            continue;
+        }
+        rows[(*count)++] = def;
+    }
+    return rows;
+}
+
+static int compare_aliases(const void *left, const void *right)
+{
+    const struct ast_item *const *a = left, *const *b = right;
+    int order = text_compare((*a)->name.text, (*b)->name.text);
+    if (order == 0) {
+        order = ((*a)->node.span.file > (*b)->node.span.file) - ((*a)->node.span.file < (*b)->node.span.file);
+    }
+    return order != 0 ? order : ((*a)->node.span.from > (*b)->node.span.from) - ((*a)->node.span.from < (*b)->node.span.from);
+}
+
+static bool module_under(struct text module, struct text top)
+{
+    return module.len >= top.len && text_equal((struct text){module.at, top.len}, top) &&
+           (module.len == top.len || module.at[top.len] == '.');
+}
+
+static void alias_check(struct compilation *c, const struct ast_item *alias, struct row_def *const *rows, size_t count)
+{
+    if (module_under(alias->to.text, alias->name.text)) {
+        diag_error(c->diag, alias->node.span, P_DEAD_ALIAS, "the alias leads to itself");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (module_under(rows[i]->row.name.module, alias->name.text)) {
+            diag_error(c->diag, rows[i]->span, P_DEAD_ALIAS, "no stream reaches this row: an alias leads away from its module");
+            diag_note(c->diag, alias->node.span, "this alias");
+            return;
+        }
+    }
+}
+
+static void aliases_read(struct compilation *c, struct model *m, struct row_def *const *rows, size_t count)
+{
+    size_t room = 0, found = 0;
+    for (size_t i = 0; i < c->unit_count; i++) {
+        room += c->units[i]->used ? c->units[i]->file.items.count : 0;
+    }
+    const struct ast_item **items = mem_alloc(c->mem, room, sizeof(const struct ast_item *));
+    m->aliases = mem_alloc(c->mem, room, sizeof *m->aliases);
+    if (c->mem->failed) {
+        return;
+    }
+    for (size_t i = 0; i < c->unit_count; i++) {
+        for (const struct ast_node *n = c->units[i]->used ? c->units[i]->file.items.first : NULL; n != NULL; n = n->next) {
+            const struct ast_item *item = (const struct ast_item *)n;
+            if (item->kind == AST_ALIAS && !item->name.bad && !item->to.bad) {
+                items[found++] = item;
+            }
+        }
+    }
+    if (found != 0) {
+        qsort(items, found, sizeof *items, compare_aliases);
+    }
+    for (size_t i = 0; i < found; i++) {
+        if (i != 0 && text_equal(items[i - 1]->name.text, items[i]->name.text)) {
+            bool same = text_equal(items[i - 1]->to.text, items[i]->to.text);
+            if (!same || items[i - 1]->node.span.file == items[i]->node.span.file) {
+                diag_error(c->diag, items[i]->node.span, P_DUPLICATE_ALIAS, "module `%s' has two aliases",
+                           diag_quote(c->diag, items[i]->name.text));
+                diag_note(c->diag, items[i - 1]->node.span, "first given here");
+            }
+            continue;
+        }
+        alias_check(c, items[i], rows, count);
+        m->aliases[m->alias_count++] = (struct model_alias){items[i]->name.text, items[i]->to.text};
+    }
+}
+
+/* A row's own budget that the channel's is never above would never be reached. */
+static void calls_check(struct compilation *c, const struct settings *s, struct row_def *const *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i]->row.calls > s->budgets[UPK_BUDGET_CALLS] && !rows[i]->refused) {
+            rows[i]->refused = true;
+            diag_error(c->diag, rows[i]->span, P_BUDGET_TOO_LARGE,
+                       "the row's budget `calls' is never reached: all rows together have %llu",
+                       (unsigned long long)s->budgets[UPK_BUDGET_CALLS]);
+        }
+    }
+}
+
+static void model_fill(struct compilation *c, struct model *m, const struct settings *s, struct row_def *const *rows, size_t count)
+{
+    m->protocol_min = s->protocol_min;
+    m->protocol_max = s->protocol_max;
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        m->budgets[i] = s->budgets[i];
+    }
+    for (size_t i = 0; i < 256; i++) {
+        m->allowed[i] = s->opcodes[i];
+    }
+    m->rows = mem_alloc(c->mem, count, sizeof *m->rows);
+    for (size_t i = 0; i < count && m->rows != NULL; i++) {
+        m->rows[m->row_count++] = rows[i]->row;
+    }
+}
+
+/* `items`: of the channel block, or of the file.  unit.used is set. */
+static void channel_check(struct compilation *c, const struct ast_list *items, const struct settings *s, struct model *m)
+{
+    size_t count = 0;
+    struct row_def **rows = rows_in_use(c, &count);
+    const struct ast_item *root = item_find(items, AST_ROOT);
+    if (rows == NULL) {
+        return;
+    }
+    m->root = root == NULL || root->root == NULL ? type_plain(c, UPK_TYPE_ANY) : root->root;
+    m->flags = root != NULL && root->flag ? UPK_POLICY_ROOT_CYCLIC : 0;
+    for (const struct ast_node *n = items->first; n != NULL && m->channel.len != 0; n = n->next) {
+        if (((const struct ast_item *)n)->kind == AST_NEVER) {
+            never_check(c, (const struct ast_item *)n, rows, count);
+            never_check_opcodes(c, (const struct ast_item *)n, s);
+        }
+    }
+    aliases_read(c, m, rows, count);
+    calls_check(c, s, rows, count);
+    if (!c->opcodes_unknown && !unit_main(c)->file.items_lost) {
+        spelling_check(c, s, rows, count);
+    }
+    references_check_channel(c, m, rows, count, m->channel);
+    model_fill(c, m, s, rows, count);
+}
+
+static void units_unuse(struct compilation *c)
+{
+    for (size_t i = 0; i < c->unit_count; i++) {
+        c->units[i]->used = false;
+    }
+}
+
+static bool channel_name_new(struct compilation *c, const struct ast_item *channel)
+{
+    for (const struct ast_node *n = unit_main(c)->file.items.first; n != &channel->node; n = n->next) {
+        const struct ast_item *item = (const struct ast_item *)n;
+        if (item->kind == AST_CHANNEL && text_equal(item->name.text, channel->name.text)) {
+            diag_error(c->diag, channel->name.span, P_DUPLICATE_CHANNEL, "channel `%s' is given twice",
+                       diag_quote(c->diag, channel->name.text));
+            diag_note(c->diag, item->name.span, "first given here");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* `use`, `root` at file level say nothing where channels say it. */
+static void check_misplaced(struct compilation *c, const struct ast_list *items)
+{
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        const struct ast_item *item = (const struct ast_item *)n;
+        if (item->kind == AST_USE || item->kind == AST_ROOT) {
+            diag_error(c->diag, item->node.span, P_MISPLACED, "a policy with channels has its `%s' in them",
+                       diag_quote(c->diag, item->keyword.text));
+        }
+    }
+}
+
+void channels_check(struct compilation *c)
+{
+    struct unit *main = unit_main(c);
+    const struct ast_list *items = &main->file.items;
+    size_t channels = 0;
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        channels += ((const struct ast_item *)n)->kind == AST_CHANNEL;
+    }
+    struct compiled *out = c->compiled;
+    out->models = mem_alloc(c->mem, channels == 0 ? 1 : channels, sizeof *out->models);
+    if (out->models == NULL) {
+        return;
+    }
+    uint64_t revision = 0;
+    if (!number_is_natural(&main->file.revision, UINT32_MAX, &revision) || main->file.revision.unit || revision == 0) {
+        if (!main->file.revision.bad) {
+            diag_error(c->diag, main->file.revision.span, P_BAD_REVISION, "a revision is a number from 1 to %lu",
+                       (unsigned long)UINT32_MAX);
+        }
+        revision = 0;
+    }
+    struct settings own;
+    settings_default(&own);
+    settings_read(c, items, NULL, &own);
+    for (size_t i = 0; i < c->unit_count; i++) {
+        for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL; n = n->next) {
+            if (((const struct ast_item *)n)->kind == AST_NEVER) {
+                never_check_opcodes(c, (const struct ast_item *)n, &own);
+            }
+        }
+    }
+    const struct model empty = {.policy = main->file.name.text, .revision = (uint32_t)revision};
+    if (channels == 0) {
+        out->models[0] = empty;
+        units_unuse(c);
+        main->used = true;
+        uses_read(c, items);
+        channel_check(c, items, &own, &out->models[0]);
+        out->model_count = 1;
+        return;
+    }
+    check_misplaced(c, items);
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        const struct ast_item *channel = (const struct ast_item *)n;
+        if (channel->kind != AST_CHANNEL || !channel_name_new(c, channel)) {
+            continue;
+        }
+        struct model *m = &out->models[out->model_count++];
+        struct settings settings = own;
+        *m = empty;
+        m->channel = channel->name.text;
+        settings_read(c, &channel->parts, &own, &settings);
+        units_unuse(c);
+        uses_read(c, &channel->parts);
+        channel_check(c, &channel->parts, &settings, m);
+    }
+}

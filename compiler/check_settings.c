@@ -1,0 +1,254 @@
+/* Opcodes, protocols and budgets of a policy and of its channels.
+ *
+ * Layer: pass, per channel.
+ */
+#include <string.h>
+
+#include "suggest.h"
+#include "units.h"
+
+struct opcode {
+    const char *name;
+    uint8_t byte, protocol;
+    enum upk_family family;
+};
+
+static const struct opcode OPCODES[] = {
+#define UPK_X(name, byte, protocol, family) {#name, byte, protocol, UPK_FAMILY_##family},
+    UPK_OPCODES(UPK_X)
+#undef UPK_X
+};
+enum { OPCODE_COUNT = sizeof OPCODES / sizeof OPCODES[0] };
+
+static const char *const FAMILIES[] = {
+#define UPK_X(name, word) #word,
+    UPK_FAMILIES(UPK_X)
+#undef UPK_X
+};
+
+struct budget {
+    const char *word;
+    uint64_t standard, most;
+    const char *unit;
+};
+
+static const struct budget BUDGETS[] = {
+#define UPK_X(name, word, standard, most, unit) {#word, standard, most, unit},
+    UPK_BUDGETS(UPK_X)
+#undef UPK_X
+};
+
+bool opcodes_named(struct text name, bool set[256])
+{
+    bool found = false;
+    size_t family = 0;
+    while (family < UPK_FAMILY_COUNT && !text_is(name, FAMILIES[family])) {
+        family++;
+    }
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        if (OPCODES[i].family == family || text_is(name, OPCODES[i].name)) {
+            set[OPCODES[i].byte] = true;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool settings_allow(const struct settings *s, enum upk_op op)
+{
+    const struct opcode *o = &OPCODES[op - UPK_OP_UNKNOWN - 1];
+    return s->opcodes[o->byte] && o->protocol <= s->protocol_max;
+}
+
+const char *opcode_word(enum upk_op op)
+{
+    return OPCODES[op - UPK_OP_UNKNOWN - 1].name;
+}
+
+void settings_default(struct settings *s)
+{
+    *s = (struct settings){.protocol_min = 0, .protocol_max = 5};
+    (void)opcodes_named((struct text){"core", 4}, s->opcodes);
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        s->budgets[i] = BUDGETS[i].standard;
+    }
+}
+
+void opcode_unknown(struct compilation *c, const struct ast_word *word)
+{
+    diag_error(c->diag, word->span, P_UNKNOWN_OPCODE, "`%s' is neither an opcode nor a family of opcodes",
+               diag_quote(c->diag, word->text));
+    struct suggestion near = suggestion_begin(word->text);
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        suggestion_offer(&near, (struct text){OPCODES[i].name, strlen(OPCODES[i].name)});
+    }
+    for (size_t i = 0; i < UPK_FAMILY_COUNT; i++) {
+        suggestion_offer(&near, (struct text){FAMILIES[i], strlen(FAMILIES[i])});
+    }
+    if (suggestion_found(&near)) {
+        diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
+    } else {
+        diag_hint(c->diag, "families are core, python2, inst, persid, buffer and dup; opcodes are named as in pickletools");
+    }
+}
+
+static bool names_ext(const bool set[256])
+{
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        if (OPCODES[i].family == UPK_FAMILY_EXT && set[OPCODES[i].byte]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void opcodes_read(struct compilation *c, const struct ast_item *item, const struct settings *outer, struct settings *s)
+{
+    bool set[256] = {false}, except[256] = {false};
+    bool good = true;
+    for (const struct ast_node *n = item->names.first; n != NULL; n = n->next) {
+        const struct ast_word *word = &((const struct ast_name_node *)n)->name;
+        bool named[256] = {false};
+        if (!opcodes_named(word->text, named)) {
+            opcode_unknown(c, word);
+            good = false;
+            continue;
+        }
+        if (names_ext(named)) {
+            diag_error(c->diag, word->span, P_NOTHING_ALLOWED, "a policy never allows the extension opcodes");
+            diag_hint(c->diag, "what a code of the extension registry means is not in the stream");
+            good = false;
+        }
+        bool wider = false;
+        for (size_t i = 0; i < 256; i++) {
+            set[i] = set[i] || named[i];
+            wider = wider || (outer != NULL && named[i] && !outer->opcodes[i]);
+        }
+        if (wider) {
+            diag_error(c->diag, word->span, P_WIDENED, "the policy does not allow `%s', and a channel only narrows",
+                       diag_quote(c->diag, word->text));
+            good = false;
+        }
+    }
+    for (const struct ast_node *n = item->except.first; n != NULL; n = n->next) {
+        const struct ast_word *word = &((const struct ast_name_node *)n)->name;
+        if (!opcodes_named(word->text, except)) {
+            opcode_unknown(c, word);
+            good = false;
+        }
+    }
+    if (!good) {
+        c->opcodes_unknown = true;
+        return;
+    }
+    for (size_t i = 0; i < 256; i++) {
+        s->opcodes[i] = set[i] && !except[i];
+    }
+    if (!s->opcodes['.']) {
+        diag_error(c->diag, item->node.span, P_NOTHING_ALLOWED, "without STOP no stream is ever accepted");
+        c->opcodes_unknown = true;
+    }
+}
+
+static void protocol_read(struct compilation *c, const struct ast_item *item, const struct settings *outer, struct settings *s)
+{
+    uint64_t ends[2] = {0, 0};
+    const struct ast_number *given[2] = {&item->low, &item->high};
+    for (size_t i = 0; i < 2; i++) {
+        if (given[i]->bad) {
+            return;
+        }
+        if (given[i]->unit || !number_is_natural(given[i], 5, &ends[i])) {
+            diag_error(c->diag, given[i]->span, P_BAD_PROTOCOL, "protocols are 0 to 5");
+            return;
+        }
+    }
+    if (ends[0] > ends[1]) {
+        diag_error(c->diag, item->node.span, P_BAD_PROTOCOL, "the range of protocols is empty");
+        return;
+    }
+    if (outer != NULL && (ends[0] < outer->protocol_min || ends[1] > outer->protocol_max)) {
+        diag_error(c->diag, item->node.span, P_WIDENED, "the policy's protocols are %lu..%lu, and a channel only narrows",
+                   (unsigned long)outer->protocol_min, (unsigned long)outer->protocol_max);
+        return;
+    }
+    s->protocol_min = (uint32_t)ends[0];
+    s->protocol_max = (uint32_t)ends[1];
+}
+
+static void budget_unknown(struct compilation *c, const struct ast_word *word)
+{
+    diag_error(c->diag, word->span, P_UNKNOWN_BUDGET, "there is no budget `%s'", diag_quote(c->diag, word->text));
+    struct suggestion near = suggestion_begin(word->text);
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        suggestion_offer(&near, (struct text){BUDGETS[i].word, strlen(BUDGETS[i].word)});
+    }
+    if (suggestion_found(&near)) {
+        diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
+    }
+}
+
+static void limit_read(struct compilation *c, const struct ast_limit *limit, const struct settings *outer,
+                       const struct ast_limit *seen[UPK_BUDGET_COUNT], struct settings *s)
+{
+    size_t b = 0;
+    while (b < UPK_BUDGET_COUNT && !text_is(limit->name.text, BUDGETS[b].word)) {
+        b++;
+    }
+    if (b == UPK_BUDGET_COUNT) {
+        budget_unknown(c, &limit->name);
+        return;
+    }
+    if (seen[b] != NULL) {
+        diag_error(c->diag, limit->node.span, P_DUPLICATE_SETTING, "budget `%s' is set twice", BUDGETS[b].word);
+        diag_note(c->diag, seen[b]->node.span, "first set here");
+        return;
+    }
+    seen[b] = limit;
+    uint64_t value = 0;
+    if (limit->number.bad) {
+        return;
+    }
+    if (limit->number.unit && strcmp(BUDGETS[b].unit, "bytes") != 0) {
+        diag_error(c->diag, limit->number.span, P_BAD_UNIT, "budget `%s' counts %s, no bytes", BUDGETS[b].word, BUDGETS[b].unit);
+        diag_hint(c->diag, "write the number out: `_' may group its digits");
+        return;
+    }
+    if (!number_is_natural(&limit->number, BUDGETS[b].most, &value)) {
+        diag_error(c->diag, limit->number.span, P_BUDGET_TOO_LARGE, "budget `%s' is a number from 0 to %llu", BUDGETS[b].word,
+                   (unsigned long long)BUDGETS[b].most);
+        return;
+    }
+    if (outer != NULL && value > outer->budgets[b]) {
+        diag_error(c->diag, limit->number.span, P_WIDENED, "the policy's budget `%s' is %llu, and a channel only narrows",
+                   BUDGETS[b].word, (unsigned long long)outer->budgets[b]);
+        return;
+    }
+    s->budgets[b] = value;
+}
+
+void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer, struct settings *s)
+{
+    const struct ast_limit *limits[UPK_BUDGET_COUNT] = {NULL};
+    const struct ast_item *first[AST_UNSUPPORTED + 1] = {NULL};
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        const struct ast_item *item = (const struct ast_item *)n;
+        bool once = item->kind == AST_OPCODES || item->kind == AST_PROTOCOL || item->kind == AST_ROOT;
+        if (once && first[item->kind] != NULL) {
+            diag_error(c->diag, item->node.span, P_DUPLICATE_SETTING, "`%s' is given twice",
+                       diag_quote(c->diag, item->keyword.text));
+            diag_note(c->diag, first[item->kind]->node.span, "first given here");
+            continue;
+        }
+        first[item->kind] = item;
+        if (item->kind == AST_OPCODES) {
+            opcodes_read(c, item, outer, s);
+        } else if (item->kind == AST_PROTOCOL) {
+            protocol_read(c, item, outer, s);
+        } else if (item->kind == AST_BUDGET) {
+            for (const struct ast_node *l = item->parts.first; l != NULL; l = l->next) {
+                limit_read(c, (const struct ast_limit *)l, outer, limits, s);
+            }
+        }
+    }
+}

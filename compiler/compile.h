@@ -1,0 +1,35 @@
+/* Front door of the compiler as a library: a policy file in, checked models out.
+ *
+ * Layer: top of the front end; main.c and try.c call it.
+ */
+#ifndef COMPILER_COMPILE_H
+#define COMPILER_COMPILE_H
+
+#include "diag.h"
+#include "model.h"
+
+struct compile_options {
+    const char *path; /* of the main file; with `text`: only its name in messages */
+    const char *text; /* not NULL: the main file's bytes, nothing is opened for it */
+    size_t text_len;
+    const char *policy_dir; /* where "std/..." and "numpy/..." are looked up; NULL: nowhere */
+    const char *const *include_dirs;
+    size_t include_dir_count;
+};
+
+/* Owns everything below it: one arena.  Freed by compiled_free. */
+struct compiled {
+    struct mem mem;
+    struct model *models; /* one per channel, in the order of the policy; one with an empty channel name without blocks */
+    size_t model_count;
+    struct model_file *files;
+    size_t file_count;
+};
+
+/* true: *out is owned by the caller.  false: *out is NULL and diag_error_count(d) > 0; d->io says whether the main file could
+ * not be read.  Messages wait in `d` until diag_flush. */
+bool policy_compile(const struct compile_options *options, struct diag *d, struct compiled **out);
+
+void compiled_free(struct compiled *c); /* takes; NULL is fine */
+
+#endif

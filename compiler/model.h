@@ -1,0 +1,135 @@
+/* The resolved model: what a policy means once names are looked up and everything is checked.  One `struct model` a channel;
+ * the back end lowers it to `struct upk_policy`.
+ *
+ * Layer: between check.c (which makes it) and lower.c (which reads it).  All of it, texts included, lives in the arena of its
+ * `struct compiled` (compile.h) and is borrowed by whoever reads it.  Types are shared: by rows, by channels, and by
+ * themselves where they are recursive (a cycle always passes a list, set, dict, tuple or record).
+ *
+ * Kinds, verbs and flags are those of runtime/upk_tables.h, with the same meaning.
+ */
+#ifndef COMPILER_MODEL_H
+#define COMPILER_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../runtime/upk_tables.h"
+#include "mem.h"
+
+/* (module, qualname), exact, in modern spelling; each 1 to 256 bytes of UTF-8. */
+struct model_name {
+    struct text module, qualname;
+};
+
+/* An integer of -2^128 .. 2^128-1: the low 128 bits of its two's complement, low word first, and its sign. */
+struct model_int {
+    uint64_t word[2];
+    bool negative;
+};
+
+struct model_elem { /* of a tuple, or an argument */
+    struct model_type *type;
+    struct text name; /* of an argument; else empty */
+};
+
+struct model_field { /* of a record */
+    struct text key; /* UTF-8, a lone surrogate as three bytes */
+    struct model_type *type;
+    bool optional;
+};
+
+struct model_type {
+    enum upk_type_kind kind;
+    uint64_t lo, hi; /* inclusive length (pairs of a dict, items or pairs of an object); hi UINT64_MAX: open.  0 and
+                      * UINT64_MAX for kinds without length */
+
+    /* UPK_TYPE_INT: inclusive bounds; open_* says that there is none on that side.  UPK_TYPE_INT_IS: min is the literal. */
+    struct model_int min, max;
+    bool open_min, open_max;
+    bool has_mask;
+    struct model_int mask;
+
+    /* UPK_TYPE_STR, UPK_TYPE_TEXT: allowed code points, sorted, not touching; none: all. */
+    bool has_chars;
+    struct upk_range *chars;
+    size_t char_count;
+
+    struct text literal; /* UPK_TYPE_STR_IS, UPK_TYPE_BYTES_IS */
+
+    struct model_type *item;        /* LIST, SET, FROZENSET; PERSID: of the id */
+    struct model_type *key, *value; /* DICT */
+
+    /* TUPLE: required ones, then `optional` optional ones, then, if `repeats`, one that stands for zero or more (not counted
+     * in `optional`). */
+    struct model_elem *elems;
+    size_t elem_count, optional;
+    bool repeats;
+
+    struct model_field *fields; /* RECORD: sorted bytewise by key, no key twice */
+    size_t field_count;
+    struct model_type *rest; /* RECORD: of keys that are no field; NULL: closed */
+
+    struct model_type **alts; /* UNION: two or more, in the order of the policy, none of them a union */
+    size_t alt_count;
+
+    struct model_name name; /* OBJECT, REF */
+
+    struct model_name *classes; /* INSTANCE: sorted, no name twice; the results of the fragment's rows */
+    size_t class_count;
+
+    uint32_t mark;               /* scratch for one pass of the back end; 0 when it starts */
+    uint32_t source, from, to;   /* where it is written: a struct span, for messages; of shared plain types unset */
+};
+
+/* One way to make an object of a row. */
+struct model_form {
+    enum upk_verb verb;
+    uint32_t flags;           /* enum upk_form_flag */
+    struct model_name result; /* what the object is an instance of; of ref and const: the row's own name */
+    struct model_type *args;  /* TUPLE with named elements; NULL: none taken (ref, const) */
+    struct model_type *kw;    /* RECORD; NULL: no keywords */
+    struct model_type *state, *items, *pair_key, *pair_value, *adds; /* NULL: no such step */
+    uint32_t check;           /* number of a native check; 0: none */
+    struct text *runs;        /* `runs` names, as written */
+    size_t run_count;
+    struct text because; /* empty: none */
+    uint32_t file, line; /* index in compiled.files; from 1 */
+};
+
+struct model_row {
+    struct model_name name;
+    uint32_t flags; /* enum upk_row_flag, all but PREFIX */
+    struct model_form *forms;
+    size_t form_count; /* one or more, in the order of the policy */
+    uint32_t calls;    /* budget of calls of this row; 0: only the policy's */
+    uint32_t file, line;
+};
+
+struct model_alias { /* dotted module prefix `from` of the stream is read as `to`; longest boundary first, applied once */
+    struct text from, to;
+};
+
+struct model {
+    struct text policy;  /* dotted, as written */
+    struct text channel; /* empty: the policy has no channel blocks */
+    uint32_t revision;
+    uint32_t flags; /* enum upk_policy_flag */
+    struct model_type *root;
+    uint32_t protocol_min, protocol_max;
+    uint64_t budgets[UPK_BUDGET_COUNT]; /* in effect */
+    bool allowed[256];                  /* by opcode byte; only real opcodes are ever set */
+    struct model_row *rows;             /* sorted bytewise by (module, qualname), no name twice */
+    size_t row_count;
+    struct model_alias *aliases; /* sorted by `from`, none twice; of the policy and of the fragments in use */
+    size_t alias_count;
+};
+
+struct model_file { /* in include order, the policy's own file last of what it includes: digest over `bytes` in this order */
+    struct text name; /* as included ("std/values.policy"); of the main file its last part.  Never a path of this machine */
+    struct text bytes;
+    struct text path; /* as opened, for depfiles only */
+    uint32_t source;  /* index among the sources of the diag */
+};
+
+#endif

@@ -1,0 +1,47 @@
+/* The spellings of a name: from what a stream says to the one name that a row has, and back.
+ *
+ * A stream's (module, name) is read in three steps: Python 2 names (only below protocol 3), the aliases built
+ * into every policy, the policy's own `alias` lines.  A row is named by the result, its canonical name, in
+ * which no further step changes anything. policyc asks the way back: every spelling of a row becomes a key of
+ * the table.
+ *
+ * Layer: above mem and model.h, below lower.c; check.c may ask it for canonical names.
+ */
+#ifndef COMPILER_NAMES_H
+#define COMPILER_NAMES_H
+
+#include "model.h"
+
+enum names_reading { NAMES_OLD, NAMES_NEW }; /* below protocol 3; from 3 on.  Index of policy.keys */
+
+struct names {
+    struct mem *mem; /* of new texts; borrowed, as all of it */
+    const struct model_alias *aliases;
+    size_t alias_count;
+};
+
+/* false: out of memory. */
+bool name_canonical(const struct names *n, enum names_reading reading, struct model_name spelled,
+                    struct model_name *out);
+
+struct name_list {
+    struct model_name *items;
+    size_t count, room;
+};
+
+/* Every spelling that either reading takes to the canonical name `name`, in no order, each once.
+ * Spellings that are too long for a stream are left out.  `list` is overwritten.  false: out of memory. */
+bool name_spellings(const struct names *n, struct model_name name, struct name_list *list);
+
+bool name_equal(struct model_name a, struct model_name b);
+int name_compare(struct model_name a, struct model_name b); /* bytewise: module, then qualname */
+
+/* The names that policies know without granting them, sorted. */
+struct name_special {
+    struct model_name name;
+    enum upk_special special;
+};
+extern const struct name_special name_specials[];
+extern const size_t name_special_count;
+
+#endif

@@ -1,0 +1,63 @@
+/* Edit distance with transpositions, bounded: words longer than the table are never suggested.
+ *
+ * Layer: above mem.
+ */
+#include "suggest.h"
+
+enum { LONGEST = 64 };
+
+struct suggestion suggestion_begin(struct text word)
+{
+    return (struct suggestion){.word = word, .distance = word.len <= 4 ? 2 : 3};
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Restricted Damerau-Levenshtein: insert, delete, replace, swap of neighbours. */
+static size_t distance(struct text a, struct text b)
+{
+    size_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= b.len; j++) {
+        rows[0][j] = j;
+    }
+    size_t *before = rows[2], *above = rows[0], *row = rows[1];
+    for (size_t i = 1; i <= a.len; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t cost = a.at[i - 1] == b.at[j - 1] ? 0 : 1;
+            size_t best = least(least(above[j] + 1, row[j - 1] + 1), above[j - 1] + cost);
+            if (i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] && a.at[i - 2] == b.at[j - 1]) {
+                best = least(best, before[j - 2] + 1);
+            }
+            row[j] = best;
+        }
+        size_t *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+    }
+    return above[b.len];
+}
+
+void suggestion_offer(struct suggestion *s, struct text candidate)
+{
+    size_t a = s->word.len, b = candidate.len;
+    size_t gap = a > b ? a - b : b - a;
+    if (a > LONGEST || b > LONGEST || b == 0 || gap >= s->distance) {
+        return;
+    }
+    size_t found = distance(s->word, candidate);
+    /* A word that shares nothing with the candidate is no misspelling of it. */
+    if (found < s->distance && found < a && found < b) {
+        s->distance = found;
+        s->best = candidate;
+    }
+}
+
+bool suggestion_found(const struct suggestion *s)
+{
+    return s->best.len != 0;
+}

@@ -1,0 +1,136 @@
+/* From the bytes of one file to its syntax tree: what the generated scanner and parser and their hand-written parts share.
+ *
+ *   policy.l -> tokens.c (filter: recovery after errors) -> policy.y -> ast
+ *                 literal.c decodes numbers and strings        syntax.c builds nodes and reports syntax errors
+ *
+ * Layer: grammar, between source/diag and the passes over the tree.
+ */
+#ifndef COMPILER_SYNTAX_H
+#define COMPILER_SYNTAX_H
+
+#include "ast.h"
+#include "diag.h"
+
+/* Semantic values of the grammar's symbols. */
+union syntax_value {
+    struct ast_word word;
+    struct ast_number number;
+    struct ast_range range;
+    struct ast_list list;
+    struct ast_node *node;
+    struct ast_type *type;
+    struct ast_item *item;
+    struct ast_row *row;
+    struct ast_maker *maker;
+    bool flag;
+};
+
+struct token {
+    int kind; /* TOK_... of the generated parse.h */
+    union syntax_value value;
+    struct span span;
+};
+
+enum { SYNTAX_QUEUE = 8, SYNTAX_BLOCKS = 4 };
+
+/* A kind beside those of parse.h: an error was reported, and the statement's `;' was swallowed by it. */
+enum { SYNTAX_BROKEN_END = -3 };
+
+struct syntax_nesting {
+    size_t depth;       /* open braces */
+    size_t block_depth; /* of them, those of blocks of statements: always the outer ones */
+    bool block_comes;   /* the next brace opens a block */
+};
+
+struct syntax {
+    struct mem *mem;
+    struct diag *diag;
+    uint32_t source;
+    struct ast_file *file;
+
+    /* Scanner */
+    void *scanner;
+    char *scan_room;
+    size_t scan_left;
+    uint32_t token_from, token_to;
+
+    /* Token filter: see tokens.c */
+    struct token queue[SYNTAX_QUEUE]; /* to be delivered before anything new is scanned; first in, first out */
+    size_t queued;
+    struct token last;               /* delivered last */
+    uint32_t end;                    /* where the token before `last` ends */
+    struct syntax_nesting nesting, nesting_before; /* with and without `last` */
+    struct span blocks[SYNTAX_BLOCKS];             /* where each open block was opened */
+    bool recovering;                 /* skip to the end of the broken statement */
+
+    /* Takes what grammar actions write when the arena is full; mem->failed then stops the compile after the parse. */
+    union {
+        struct ast_item item;
+        struct ast_row row;
+        struct ast_maker maker;
+        struct ast_type type;
+        struct ast_elem elem;
+        struct ast_field field;
+        struct ast_step step;
+        struct ast_clause clause;
+        struct ast_scope scope;
+        struct ast_limit limit;
+        struct ast_name_node name;
+    } spare;
+};
+
+/* Parses source `source` of the diag.  false: errors were reported, or mem->failed; what could be parsed is in *file anyway. */
+bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file);
+
+/* Of the scanner (policy.l) */
+bool scan_begin(struct syntax *s, struct text bytes);
+int scan_token(struct token *token, void *scanner);
+
+/* Used by the scanner: each returns the token's kind. */
+int syntax_token(struct syntax *s, struct token *token, int kind);
+int syntax_word(struct syntax *s, struct token *token, const char *at, size_t len);
+int syntax_number(struct syntax *s, struct token *token, const char *at, size_t len);
+int syntax_string(struct syntax *s, struct token *token, int kind, const char *at, size_t len);
+int syntax_open_string(struct syntax *s, const char *at, size_t len);
+int syntax_bad_character(struct syntax *s);
+struct span syntax_span(const struct syntax *s, size_t from, size_t to); /* relative to the current token */
+
+/* Of the token filter */
+int pc_lex(union syntax_value *value, struct span *span, struct syntax *s);
+/* After an error at the token delivered last.  `missing`: a semicolon should have stood before it, and is put there. */
+void tokens_recover(struct syntax *s, bool missing);
+void tokens_recovered(struct syntax *s); /* the parser found its place again */
+
+/* Used by the grammar's actions.  Nodes are zeroed and never NULL (`spare`). */
+void *syntax_node(struct syntax *s, size_t size, struct span span);
+void syntax_add(struct ast_list *list, struct ast_node *node);
+struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_word right, struct span span);
+struct ast_word syntax_quoted_name(struct syntax *s, struct ast_word word);
+struct ast_node *syntax_name_node(struct syntax *s, struct ast_word word);
+struct ast_type *syntax_type(struct syntax *s, enum ast_type_kind kind, enum upk_type_kind simple, struct span span);
+struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct ast_type *right, struct span span);
+struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword, struct span span);
+struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword, struct ast_list names,
+                           struct ast_list makers, struct span span);
+struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_word keyword, struct span span);
+struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional, bool repeats,
+                             struct span span);
+struct ast_node *syntax_field(struct syntax *s, struct ast_word key, struct ast_type *type, bool optional, bool rest,
+                              struct span span);
+struct ast_node *syntax_step(struct syntax *s, enum ast_step_kind kind, struct ast_type *key, struct ast_type *type,
+                             struct span span);
+struct ast_clause *syntax_clause(struct syntax *s, enum ast_clause_kind kind, struct ast_word word, struct span span);
+struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct ast_word module, struct ast_word name,
+                              struct span span);
+struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast_number number, struct span span);
+
+/* What the parser knows when it meets a token that does not fit. */
+struct syntax_expected {
+    const char *const *names; /* of the tokens that would fit, without the next */
+    size_t count;
+    bool name, semicolon; /* a name would fit; `;' is among the tokens */
+};
+void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected);
+void syntax_too_deep(struct syntax *s, struct span at);
+
+#endif

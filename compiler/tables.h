@@ -1,0 +1,25 @@
+/* A channel's model as the tables that the runtime reads: the same data in memory (policyc try) and in
+ * generated C (emit).
+ *
+ * Layer: top of the back end, with emit.h.
+ */
+#ifndef COMPILER_TABLES_H
+#define COMPILER_TABLES_H
+
+#include "compile.h"
+
+/* Owns everything that `policy` points to. */
+struct tables {
+    struct mem mem;
+    struct upk_policy policy;
+    struct upk_keys keys[2];
+};
+
+/* true: *out is owned by the caller, who frees it with tables_free.  false: the reasons are errors in `d`,
+ * *out holds nothing. Uses the scratch marks of the model's types, so the models of one compile are
+ * lowered one after another. */
+bool tables_build(const struct compiled *c, const struct model *model, struct diag *d, struct tables *out);
+
+void tables_free(struct tables *t);
+
+#endif

@@ -1,0 +1,160 @@
+/* What the passes between the parser and the models share: the files of one compile, their types and rows.
+ *
+ *   include.c         files are found and parsed             -> units
+ *   resolve_types.c   named types, type expressions          -> model types
+ *   resolve_unions.c  passes over the whole graph of types
+ *   resolve_rows.c    rows of modules                        -> model rows
+ *   resolve_values.c  numbers, sets of characters
+ *   check_settings.c  opcodes, protocol, budgets             -> settings
+ *   check_never.c     `never` against what is granted
+ *   check_spelling.c, check_references.c
+ *   check_channel.c   what each channel reaches              -> models
+ *
+ * Layer: private to those and compile.c.
+ */
+#ifndef COMPILER_UNITS_H
+#define COMPILER_UNITS_H
+
+#include "ast.h"
+#include "compile.h"
+
+struct type_def {
+    struct ast_item *item;
+    struct model_type *type;
+};
+
+struct row_def {
+    struct model_row row;
+    struct unit *unit;
+    struct span span; /* of the name in the row */
+    size_t order;     /* in the compile: files in include order, rows in source order */
+    struct model_name canonical; /* see names.h */
+    bool refused;     /* a mistake was reported for the row as a whole; it joins no channel */
+};
+
+struct unit { /* one file */
+    struct ast_file file;
+    uint32_t source;
+    uint32_t index;        /* in units, and of the file in the tables */
+    struct text real;      /* absolute path, by which a file is included once; empty: from memory */
+    struct text directory; /* of the file, where its own includes are looked up first */
+    bool broken;           /* holds no usable tree */
+    bool used;             /* by the channel that is being checked */
+    struct type_def *types; /* sorted by name */
+    size_t type_count;
+    struct row_def *rows; /* in source order */
+    size_t row_count;
+};
+
+struct reference { /* to a row or a fragment, by an object, ref or instance type */
+    struct model_type *type;
+    const struct ast_type *tree;
+    bool reported;
+};
+
+struct union_def {
+    struct model_type *type;
+    const struct ast_type *tree;
+    enum { UNION_RAW, UNION_OPEN, UNION_FLAT } state;
+};
+
+struct settings { /* of a policy or a channel */
+    bool opcodes[256];
+    uint32_t protocol_min, protocol_max;
+    uint64_t budgets[UPK_BUDGET_COUNT];
+};
+
+struct compilation {
+    const struct compile_options *options;
+    struct diag *diag;
+    struct mem *mem;
+    struct compiled *compiled;
+    struct unit **units; /* in include order, the main file last */
+    size_t unit_count, unit_room;
+    size_t bytes; /* of all files */
+    /* What would only follow from another mistake is not reported: */
+    bool files_lost;      /* some file could not be included */
+    bool rows_lost;       /* some row, or what would bring rows into a channel, could not be understood */
+    bool opcodes_unknown; /* the settings in effect are not those that were meant */
+
+    struct model_type *plain[UPK_TYPE_COUNT]; /* types without parameters are shared */
+    struct model_type *poison;                /* stands for a type that a message was given for */
+    struct model_type **types;                /* all of them; types[i]->mark is i + 1 */
+    size_t type_count, type_room;
+    struct union_def *unions;
+    size_t union_count, union_room;
+    bool *reaches_any; /* by index in `types` */
+    struct reference *references;
+    size_t reference_count, reference_room;
+    struct model_alias *aliases; /* of all units */
+    size_t alias_count;
+    struct row_def **rows; /* of all units that are not refused, sorted by name, then in order */
+    size_t row_count;
+};
+
+void diag_memory(struct compilation *c);
+
+/* include.c.  false: the main file is not there or no policy at all, so nothing can be checked. */
+bool units_load(struct compilation *c);
+struct unit *unit_main(const struct compilation *c);
+
+/* resolve_types.c */
+void types_declare(struct compilation *c, struct unit *u);
+void types_define(struct compilation *c, struct unit *u);
+struct model_type *type_convert(struct compilation *c, struct unit *u, const struct ast_type *t);
+void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, struct model_type *own);
+struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, struct span span);
+struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind);
+/* A tuple with these elements; arguments have names. */
+struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems, struct span span);
+
+/* resolve_unions.c: after all types are defined and all rows resolved */
+void unions_finish(struct compilation *c);
+void types_find_any(struct compilation *c); /* fills reaches_any */
+/* The i-th type that `t` holds directly, NULL behind the last. */
+struct model_type *type_child(const struct model_type *t, size_t i);
+struct span type_span(const struct model_type *t);
+
+/* resolve_rows.c */
+void rows_resolve(struct compilation *c, struct unit *u);
+void rows_check_because(struct compilation *c, struct unit *u);
+void rows_collect(struct compilation *c); /* fills rows; refuses doubles within a unit */
+
+/* resolve_values.c: numbers as lengths and bounds, sets of characters */
+bool number_is_natural(const struct ast_number *n, uint64_t most, uint64_t *value);
+int number_compare(struct model_int a, struct model_int b);
+void range_of_length(struct compilation *c, const struct ast_range *r, bool units, struct model_type *t);
+void range_of_int(struct compilation *c, const struct ast_range *r, struct model_type *t);
+void chars_of(struct compilation *c, const struct ast_word *word, struct model_type *t);
+
+/* check_settings.c.  `items` are those of a file or a channel; `outer` is NULL for a policy's own. */
+void settings_default(struct settings *s);
+void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer, struct settings *s);
+/* Is there a protocol within the settings in which the opcode is read? */
+bool settings_allow(const struct settings *s, enum upk_op op);
+/* Adds the bytes that the name of an opcode or a family means; false: it is neither. */
+bool opcodes_named(struct text name, bool set[256]);
+const char *opcode_word(enum upk_op op);
+void opcode_unknown(struct compilation *c, const struct ast_word *word);
+
+/* check_never.c */
+void never_prepare(struct compilation *c); /* fills row_def.canonical */
+/* One `never` line against rows, and against opcodes. */
+void never_check(struct compilation *c, const struct ast_item *never, struct row_def *const *rows, size_t count);
+void never_check_opcodes(struct compilation *c, const struct ast_item *never, const struct settings *s);
+
+/* check_spelling.c: is there an opcode for everything that a channel grants? */
+void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows, size_t count);
+
+/* check_references.c */
+void references_check(struct compilation *c); /* against all rows; fills in the classes of `instance of` */
+/* What the root and the rows of one channel reach, against its rows. */
+void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows, size_t count,
+                              struct text channel);
+struct unit *fragment_find(const struct compilation *c, struct text name);
+void fragment_unknown(struct compilation *c, const struct ast_word *name);
+
+/* check_channel.c */
+void channels_check(struct compilation *c);
+
+#endif

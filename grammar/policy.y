@@ -1,0 +1,507 @@
+/* Grammar of policy files: LALR(1) without conflicts.  Actions only build nodes (compiler/syntax.c); nothing is looked up here.
+ * What this version of the compiler does not implement is parsed all the same, so that it can say so.
+ *
+ * Layer: between the token filter (compiler/tokens.c) and the syntax tree (compiler/ast.h).
+ */
+%require "3.8"
+%expect 0
+%define api.pure full
+%define api.prefix {pc_}
+%define api.token.prefix {TOK_}
+%define api.value.type {union syntax_value}
+%define api.location.type {struct span}
+%define parse.error custom
+%define parse.lac full
+%define api.header.include {"parse.h"}
+%locations
+%param {struct syntax *s}
+
+%code requires {
+#include "syntax.h"
+}
+
+%code {
+/* Enough for what people write; deeper nesting is an ordinary error (yyerror below). */
+#define YYMAXDEPTH 1000
+#define YYLLOC_DEFAULT(Current, Rhs, N)                                                             \
+    do {                                                                                            \
+        if (N) {                                                                                    \
+            (Current).file = YYRHSLOC(Rhs, 1).file;                                                 \
+            (Current).from = YYRHSLOC(Rhs, 1).from;                                                 \
+            (Current).to = YYRHSLOC(Rhs, N).to;                                                     \
+        } else {                                                                                    \
+            (Current) = YYRHSLOC(Rhs, 0);                                                           \
+            (Current).from = (Current).to;                                                          \
+        }                                                                                           \
+    } while (0)
+
+static void yyerror(struct span *at, struct syntax *s, const char *message);
+
+static const struct ast_list EMPTY;
+static const struct ast_word NO_WORD;
+
+static struct ast_list list_of(struct ast_node *node)
+{
+    struct ast_list list = EMPTY;
+    syntax_add(&list, node);
+    return list;
+}
+}
+
+%token EOF 0 "end of file"
+%token <word> IDENT "name" STRING "string" BYTES "bytes literal"
+%token <number> INTEGER "number" SIZE "size"
+%token COLON2 "::" DOTS ".." ELLIPSIS "..." ARROW "->" SEMICOLON ";" COMMA "," COLON ":" DOT "." EQUALS "=" BAR "|" STAR "*"
+%token QUESTION "?" LEFT_PAREN "(" RIGHT_PAREN ")" LEFT_BRACE "{" RIGHT_BRACE "}" LEFT_BRACKET "[" RIGHT_BRACKET "]"
+%token LESS "<" GREATER ">"
+/* A semicolon inside braces that hold no statements: the token filter's, so that recovery does not stop at it. */
+%token INNER_SEMICOLON "; inside braces"
+
+%token <word> POLICY "policy" FRAGMENT "fragment" INCLUDE "include" OPCODES "opcodes" EXCEPT "except" PROTOCOL "protocol"
+%token <word> BUDGET "budget" NEVER "never" ALIAS "alias" TYPE "type" MODULE "module" IMPORT "import" CLASS "class" FUNC "func"
+%token <word> CONST "const" REF "ref" CALL "call" NEW "new" KW "kw" STATE "state" ITEMS "items" PAIRS "pairs" ADDS "adds"
+%token <word> BECAUSE "because" CHECK "check" RUNS "runs" CHANNEL "channel" USE "use" ROOT "root" CYCLIC "cyclic"
+%token <word> INSTANCE "instance" OF "of" PERSID "persid" MASK "mask" CHARS "chars"
+%token <word> DATACLASS "dataclass" NAMEDTUPLE "namedtuple" ENUM "enum" FLAG "flag" EXCEPTION "exception" PYDANTIC "pydantic"
+%token <word> FAIL_OPEN "fail_open" UNTIL "until" DENY "deny" SUBCLASSES "subclasses"
+%token <word> ENVIRONMENT "environment" INHERIT "inherit" MANIFEST "manifest" BASE "base" WHERE "where" VALUE "value" MAX "max"
+%token <word> SET "set" HOME "home" CONFINEMENT "confinement" LINUX "linux" MACOS "macos" NETWORK "network"
+%token <word> REQUIRE "require" OPT_IN "opt_in"
+%token <word> T_NONE "none" T_BOOL "bool" T_TRUE "true" T_FALSE "false" T_INT "int" T_FLOAT "float" T_FINITE "finite"
+%token <word> T_STR "str" T_TEXT "text" T_BYTES "bytes" T_BYTEARRAY "bytearray" T_BUFFER "buffer" T_ANY "any"
+%token <word> T_LIST "list" T_FROZENSET "frozenset" T_DICT "dict" T_TUPLE "tuple"
+
+%type <word> dotted name word kw dotted0 key
+%type <number> number
+%type <range> opt_range
+%type <list> names namelist words dotteds limits scopes rows alts funcalts steps tail args arglist elems elemlist
+%type <list> fields channel_items opt_clauses
+%type <node> arg elem field step limit scope
+%type <type> type atom record literal0
+%type <item> item setting unsupported_item
+%type <row> row unsupported_row
+%type <maker> alt make funcalt
+%type <flag> opt_import opt_cyclic
+
+%%
+
+file
+    : header items
+    ;
+
+header
+    : POLICY dotted number ";"
+        { s->file->has_header = true; s->file->is_policy = true; s->file->name = $2; s->file->revision = $3; }
+    | FRAGMENT dotted ";"
+        { s->file->has_header = true; s->file->name = $2; }
+    | error ";"
+        { tokens_recovered(s); yyerrok; }
+    ;
+
+/* Items are added to the file at once, not when the list is complete: they are kept when the parse gives up later. */
+items
+    : %empty
+    | items item
+        { if ($2 != NULL) { syntax_add(&s->file->items, &$2->node); } }
+    ;
+
+item
+    : setting
+    | INCLUDE STRING ";"
+        { $$ = syntax_item(s, AST_INCLUDE, $1, @$); $$->name = $2; }
+    | ALIAS dotted "->" dotted ";"
+        { $$ = syntax_item(s, AST_ALIAS, $1, @$); $$->name = $2; $$->to = $4; }
+    | TYPE word "=" type ";"
+        { $$ = syntax_item(s, AST_TYPE, $1, @$); $$->name = $2; $$->type = $4; }
+    | MODULE dotted opt_import "{" rows "}"
+        { $$ = syntax_item(s, AST_MODULE, $1, @$); $$->name = $2; $$->flag = $3; $$->parts = $5; }
+    | CHANNEL word "{" channel_items "}"
+        { $$ = syntax_item(s, AST_CHANNEL, $1, @$); $$->name = $2; $$->parts = $4; }
+    | unsupported_item
+    | error ";"
+        { $$ = NULL; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
+/* What a policy and a channel may both say. */
+setting
+    : OPCODES words ";"
+        { $$ = syntax_item(s, AST_OPCODES, $1, @$); $$->names = $2; }
+    | OPCODES words EXCEPT words ";"
+        { $$ = syntax_item(s, AST_OPCODES, $1, @$); $$->names = $2; $$->except = $4; }
+    | PROTOCOL number ";"
+        { $$ = syntax_item(s, AST_PROTOCOL, $1, @$); $$->low = $2; $$->high = $2; }
+    | PROTOCOL number ".." number ";"
+        { $$ = syntax_item(s, AST_PROTOCOL, $1, @$); $$->low = $2; $$->high = $4; }
+    | BUDGET limits ";"
+        { $$ = syntax_item(s, AST_BUDGET, $1, @$); $$->parts = $2; }
+    | NEVER scopes ";"
+        { $$ = syntax_item(s, AST_NEVER, $1, @$); $$->parts = $2; }
+    | USE dotteds ";"
+        { $$ = syntax_item(s, AST_USE, $1, @$); $$->names = $2; }
+    | ROOT type opt_cyclic ";"
+        { $$ = syntax_item(s, AST_ROOT, $1, @$); $$->type = $2; $$->flag = $3; }
+    ;
+
+channel_items
+    : %empty
+        { $$ = EMPTY; }
+    | channel_items setting
+        { $$ = $1; syntax_add(&$$, &$2->node); }
+    | channel_items FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}"
+        { $$ = $1; syntax_add(&$$, &syntax_item(s, AST_UNSUPPORTED, $2, @2)->node); }
+    | channel_items error ";"
+        { $$ = $1; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
+opt_import : %empty { $$ = false; } | IMPORT { $$ = true; } ;
+opt_cyclic : %empty { $$ = false; } | CYCLIC { $$ = true; } ;
+
+words
+    : word { $$ = list_of(syntax_name_node(s, $1)); }
+    | words "," word { $$ = $1; syntax_add(&$$, syntax_name_node(s, $3)); }
+    ;
+
+dotteds
+    : dotted { $$ = list_of(syntax_name_node(s, $1)); }
+    | dotteds "," dotted { $$ = $1; syntax_add(&$$, syntax_name_node(s, $3)); }
+    ;
+
+limits
+    : limit { $$ = list_of($1); }
+    | limits "," limit { $$ = $1; syntax_add(&$$, $3); }
+    ;
+
+limit : word number { $$ = syntax_limit(s, $1, $2, @$); } ;
+
+number : INTEGER | SIZE ;
+
+scopes
+    : scope { $$ = list_of($1); }
+    | scopes "," scope { $$ = $1; syntax_add(&$$, $3); }
+    ;
+
+scope
+    : dotted "::" dotted { $$ = syntax_scope(s, AST_SCOPE_NAME, $1, $3, @$); }
+    | dotted "::" "*" { $$ = syntax_scope(s, AST_SCOPE_ALL_OF_MODULE, $1, NO_WORD, @$); }
+    | MODULE dotted { $$ = syntax_scope(s, AST_SCOPE_MODULE, $2, NO_WORD, @$); }
+    | MODULE dotted "." "*" { $$ = syntax_scope(s, AST_SCOPE_MODULE_TREE, $2, NO_WORD, @$); }
+    | OPCODES word { $$ = syntax_scope(s, AST_SCOPE_OPCODES, NO_WORD, $2, @$); }
+    ;
+
+dotted
+    : name
+    | dotted "." name { $$ = syntax_join(s, $1, $3, @$); }
+    ;
+
+name
+    : word
+    | STRING { $$ = syntax_quoted_name(s, $1); }
+    ;
+
+/* Rows */
+
+rows
+    : %empty { $$ = EMPTY; }
+    | rows row { $$ = $1; if ($2 != NULL) { syntax_add(&$$, &$2->node); } }
+    ;
+
+row
+    : CLASS names alts ";"
+        { $$ = syntax_row(s, AST_ROW_CLASS, $1, $2, $3, @$); }
+    | FUNC names funcalts ";"
+        { $$ = syntax_row(s, AST_ROW_FUNC, $1, $2, $3, @$); }
+    | CONST namelist opt_clauses ";"
+        {
+            struct ast_maker *maker = syntax_maker(s, AST_CONST, $1, @1);
+            maker->clauses = $3;
+            $$ = syntax_row(s, AST_ROW_CONST, $1, $2, list_of(&maker->node), @$);
+        }
+    | unsupported_row
+    | error ";"
+        { $$ = NULL; s->file->rows_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
+names
+    : dotted { $$ = list_of(syntax_name_node(s, $1)); }
+    | "{" namelist "}" { $$ = $2; }
+    ;
+
+namelist
+    : dotted { $$ = list_of(syntax_name_node(s, $1)); }
+    | namelist "," dotted { $$ = $1; syntax_add(&$$, syntax_name_node(s, $3)); }
+    ;
+
+alts
+    : alt { $$ = list_of(&$1->node); }
+    | alts "|" alt { $$ = $1; syntax_add(&$$, &$3->node); }
+    ;
+
+alt
+    : make steps tail { $$ = $1; $$->node.span = @$; $$->steps = $2; $$->clauses = $3; }
+    ;
+
+make
+    : %empty { $$ = syntax_maker(s, AST_NO_VERB, NO_WORD, @$); }
+    | REF { $$ = syntax_maker(s, AST_REF_VERB, $1, @1); }
+    | CALL "(" args ")" { $$ = syntax_maker(s, AST_CALL, $1, @1); $$->args = $3; }
+    | NEW "(" args ")" { $$ = syntax_maker(s, AST_NEW, $1, @1); $$->args = $3; }
+    | NEW "(" args ")" KW record { $$ = syntax_maker(s, AST_NEW, $1, @1); $$->args = $3; $$->kw = $6; }
+    ;
+
+funcalts
+    : funcalt { $$ = list_of(&$1->node); }
+    | funcalts "|" funcalt { $$ = $1; syntax_add(&$$, &$3->node); }
+    ;
+
+funcalt
+    : "(" args ")" "->" atom steps tail
+        {
+            $$ = syntax_maker(s, AST_FUNC, NO_WORD, @1);
+            $$->node.span = @$; $$->args = $2; $$->result = $5; $$->steps = $6; $$->clauses = $7;
+        }
+    ;
+
+steps
+    : %empty { $$ = EMPTY; }
+    | steps step { $$ = $1; syntax_add(&$$, $2); }
+    ;
+
+step
+    : STATE atom { $$ = syntax_step(s, AST_STATE, NULL, $2, @$); }
+    | STATE "?" atom { $$ = syntax_step(s, AST_STATE_OPTIONAL, NULL, $3, @$); }
+    | ITEMS atom { $$ = syntax_step(s, AST_ITEMS, NULL, $2, @$); }
+    | ADDS atom { $$ = syntax_step(s, AST_ADDS, NULL, $2, @$); }
+    | PAIRS atom ":" atom { $$ = syntax_step(s, AST_PAIRS, $2, $4, @$); }
+    ;
+
+tail
+    : %empty { $$ = EMPTY; }
+    | tail BECAUSE STRING { $$ = $1; syntax_add(&$$, &syntax_clause(s, AST_BECAUSE, $3, @2)->node); }
+    | tail CHECK word { $$ = $1; syntax_add(&$$, &syntax_clause(s, AST_CHECK, $3, @2)->node); }
+    | tail RUNS words
+        {
+            struct ast_clause *clause = syntax_clause(s, AST_RUNS, NO_WORD, @2);
+            clause->runs = $3;
+            $$ = $1;
+            syntax_add(&$$, &clause->node);
+        }
+    | tail BUDGET word number
+        {
+            struct ast_clause *clause = syntax_clause(s, AST_CALLS, $3, @2);
+            clause->number = $4;
+            $$ = $1;
+            syntax_add(&$$, &clause->node);
+        }
+    ;
+
+opt_clauses
+    : %empty { $$ = EMPTY; }
+    | BECAUSE STRING { $$ = list_of(&syntax_clause(s, AST_BECAUSE, $2, @1)->node); }
+    ;
+
+args
+    : %empty { $$ = EMPTY; }
+    | arglist
+    ;
+
+arglist
+    : arg { $$ = list_of($1); }
+    | arglist "," arg { $$ = $1; syntax_add(&$$, $3); }
+    ;
+
+arg
+    : word ":" type { $$ = syntax_elem(s, $1, $3, false, false, @$); }
+    | word "?" ":" type { $$ = syntax_elem(s, $1, $4, true, false, @$); }
+    | word ":" type "..." { $$ = syntax_elem(s, $1, $3, false, true, @$); }
+    ;
+
+/* Types */
+
+type
+    : atom
+    | type "|" atom { $$ = syntax_union(s, $1, $3, @$); }
+    ;
+
+atom
+    : T_NONE { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_NONE, @$); }
+    | T_BOOL { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_BOOL, @$); }
+    | T_TRUE { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_TRUE, @$); }
+    | T_FALSE { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_FALSE, @$); }
+    | T_FLOAT { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_FLOAT, @$); }
+    | T_FINITE { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_FINITE, @$); }
+    | T_ANY { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_ANY, @$); }
+    | T_INT opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_INT, @$); $$->range = $2; }
+    | T_INT opt_range MASK INTEGER
+        { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_INT, @$); $$->range = $2; $$->has_mask = true; $$->mask = $4; }
+    | T_STR opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_STR, @$); $$->range = $2; }
+    | T_STR opt_range CHARS STRING
+        { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_STR, @$); $$->range = $2; $$->has_chars = true; $$->chars = $4; }
+    | T_TEXT opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_TEXT, @$); $$->range = $2; }
+    | T_BYTES opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_BYTES, @$); $$->range = $2; }
+    | T_BYTEARRAY opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_BYTEARRAY, @$); $$->range = $2; }
+    | T_BUFFER opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_BUFFER, @$); $$->range = $2; }
+    | literal0
+    | T_LIST "<" type ">" opt_range
+        { $$ = syntax_type(s, AST_LIST, UPK_TYPE_LIST, @$); $$->item = $3; $$->range = $5; }
+    | SET "<" type ">" opt_range
+        { $$ = syntax_type(s, AST_LIST, UPK_TYPE_SET, @$); $$->item = $3; $$->range = $5; }
+    | T_FROZENSET "<" type ">" opt_range
+        { $$ = syntax_type(s, AST_LIST, UPK_TYPE_FROZENSET, @$); $$->item = $3; $$->range = $5; }
+    | T_DICT "<" type "," type ">" opt_range
+        { $$ = syntax_type(s, AST_DICT, UPK_TYPE_DICT, @$); $$->key = $3; $$->item = $5; $$->range = $7; }
+    | T_TUPLE "<" elems ">" opt_range
+        { $$ = syntax_type(s, AST_TUPLE, UPK_TYPE_TUPLE, @$); $$->parts = $3; $$->range = $5; }
+    | record
+    | dotted0 "::" dotted opt_range
+        { $$ = syntax_type(s, AST_OBJECT, UPK_TYPE_OBJECT, @$); $$->module = $1; $$->name = $3; $$->range = $4; }
+    | INSTANCE OF dotted
+        { $$ = syntax_type(s, AST_INSTANCE, UPK_TYPE_INSTANCE, @$); $$->name = $3; }
+    | REF dotted "::" dotted
+        { $$ = syntax_type(s, AST_REF, UPK_TYPE_REF, @$); $$->module = $2; $$->name = $4; }
+    | PERSID "<" type ">"
+        { $$ = syntax_type(s, AST_PERSID, UPK_TYPE_PERSID, @$); $$->item = $3; }
+    | IDENT
+        { $$ = syntax_type(s, AST_NAMED, UPK_TYPE_NEVER, @$); $$->name = $1; }
+    | "(" type ")"
+        { $$ = $2; }
+    ;
+
+/* The module of an object type: a word that is also a type counts as a module where `.' or `::' follows. */
+dotted0
+    : name
+    | dotted0 "." name { $$ = syntax_join(s, $1, $3, @$); }
+    ;
+
+literal0
+    : INTEGER { $$ = syntax_type(s, AST_INT_IS, UPK_TYPE_INT_IS, @$); $$->number = $1; }
+    | STRING { $$ = syntax_type(s, AST_STR_IS, UPK_TYPE_STR_IS, @$); $$->literal = $1; }
+    | BYTES { $$ = syntax_type(s, AST_BYTES_IS, UPK_TYPE_BYTES_IS, @$); $$->literal = $1; }
+    ;
+
+elems
+    : %empty { $$ = EMPTY; }
+    | elemlist
+    ;
+
+elemlist
+    : elem { $$ = list_of($1); }
+    | elemlist "," elem { $$ = $1; syntax_add(&$$, $3); }
+    ;
+
+elem
+    : type { $$ = syntax_elem(s, NO_WORD, $1, false, false, @$); }
+    | type "?" { $$ = syntax_elem(s, NO_WORD, $1, true, false, @$); }
+    | type "..." { $$ = syntax_elem(s, NO_WORD, $1, false, true, @$); }
+    ;
+
+record
+    : "{" "}" { $$ = syntax_type(s, AST_RECORD, UPK_TYPE_RECORD, @$); }
+    | "{" fields opt_comma "}" { $$ = syntax_type(s, AST_RECORD, UPK_TYPE_RECORD, @$); $$->parts = $2; }
+    ;
+
+opt_comma : %empty | "," ;
+
+fields
+    : field { $$ = list_of($1); }
+    | fields "," field { $$ = $1; syntax_add(&$$, $3); }
+    ;
+
+field
+    : key ":" type { $$ = syntax_field(s, $1, $3, false, false, @$); }
+    | key "?" ":" type { $$ = syntax_field(s, $1, $4, true, false, @$); }
+    | "*" ":" type { $$ = syntax_field(s, NO_WORD, $3, true, true, @$); }
+    ;
+
+key : word | STRING ;
+
+opt_range
+    : %empty { $$ = (struct ast_range){.given = false}; }
+    | "[" number "]"
+        { $$ = (struct ast_range){.given = true, .has_lo = true, .has_hi = true, .lo = $2, .hi = $2, .span = @$}; }
+    | "[" number ".." "]"
+        { $$ = (struct ast_range){.given = true, .has_lo = true, .lo = $2, .span = @$}; }
+    | "[" ".." number "]"
+        { $$ = (struct ast_range){.given = true, .has_hi = true, .hi = $3, .span = @$}; }
+    | "[" number ".." number "]"
+        { $$ = (struct ast_range){.given = true, .has_lo = true, .has_hi = true, .lo = $2, .hi = $4, .span = @$}; }
+    ;
+
+/* Parsed, so that its keywords are known and a policy that uses it gets one clear error */
+
+unsupported_row
+    : SUBCLASSES OF dotted alts ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | DATACLASS dotted record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | NAMEDTUPLE dotted "(" args ")" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | ENUM dotted "{" members "}" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | FLAG dotted "{" members "}" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | EXCEPTION dotted "(" args ")" opt_record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | PYDANTIC dotted record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    ;
+
+members : member | members "," member ;
+member : word "=" literal0 | word "=" T_TRUE | word "=" T_FALSE | word "=" T_NONE ;
+opt_record : %empty | record ;
+
+unsupported_item
+    : FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
+    | ENVIRONMENT dotted "{" envs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
+    | CONFINEMENT "{" confs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
+    ;
+
+denies : %empty | denies DENY scopes ";" | denies error ";" { tokens_recovered(s); yyerrok; } ;
+envs : %empty | envs env | envs error ";" { tokens_recovered(s); yyerrok; } ;
+env
+    : INHERIT inheritances opt_where ";"
+    | MANIFEST words ";"
+    | NEVER patterns ";"
+    | SET word "=" STRING ";"
+    | HOME word ";"
+    ;
+patterns : pattern | patterns "," pattern ;
+pattern : word | word "*" | "*" word | "*" word "*" ;
+inheritances : inheritance | inheritances "," inheritance ;
+inheritance : word | BASE word ;
+opt_where : %empty | WHERE VALUE value_rules ;
+value_rules : value_rule | value_rules value_rule ;
+value_rule : IDENT | CHARS STRING | MAX number ;
+confs : %empty | confs conf | confs error ";" { tokens_recovered(s); yyerrok; } ;
+conf : LINUX mode ";" | MACOS mode ";" | BUDGET limits ";" | NETWORK BECAUSE STRING ";" ;
+mode : REQUIRE | OPT_IN ;
+
+/* Names may equal keywords, all but because, ref, instance, where and fail_open. */
+word : IDENT | kw ;
+kw
+    : POLICY | FRAGMENT | INCLUDE | OPCODES | EXCEPT | PROTOCOL | BUDGET | NEVER | ALIAS | TYPE | MODULE | CLASS | FUNC | CONST
+    | CALL | NEW | KW | STATE | ITEMS | PAIRS | ADDS | CHECK | CHANNEL | USE | ROOT | OF | BASE | IMPORT | NETWORK | PERSID
+    | MASK | CHARS | DATACLASS | NAMEDTUPLE | ENUM | FLAG | EXCEPTION | PYDANTIC | RUNS | CYCLIC | MANIFEST | UNTIL | DENY
+    | SUBCLASSES | ENVIRONMENT | INHERIT | VALUE | MAX | SET | HOME | CONFINEMENT | LINUX | MACOS | REQUIRE | OPT_IN
+    | T_NONE | T_BOOL | T_TRUE | T_FALSE | T_INT | T_FLOAT | T_FINITE | T_STR | T_TEXT | T_BYTES | T_BYTEARRAY | T_BUFFER
+    | T_ANY | T_LIST | T_FROZENSET | T_DICT | T_TUPLE
+    ;
+
+%%
+
+static void yyerror(struct span *at, struct syntax *s, const char *message)
+{
+    /* With custom errors, bison itself only ever reports that its stack is full. */
+    (void)message;
+    syntax_too_deep(s, *at);
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context, struct syntax *s)
+{
+    yysymbol_kind_t kinds[YYNTOKENS];
+    const char *names[YYNTOKENS];
+    struct syntax_expected expected = {.names = names};
+    int count = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
+    for (int i = 0; i < count; i++) {
+        if (kinds[i] == YYSYMBOL_IDENT) {
+            expected.name = true;
+        } else {
+            expected.semicolon = expected.semicolon || kinds[i] == YYSYMBOL_SEMICOLON;
+            names[expected.count++] = yysymbol_name(kinds[i]);
+        }
+    }
+    syntax_unexpected(s, &expected);
+    return 0;
+}

@@ -1,0 +1,272 @@
+/* Names, calls, BUILD and the steps that grow what a call made (rules 1 to 4 of docs/runtime.md).
+ *
+ * Under a policy a name is looked up at once, by find_class; arguments and states are matched on the finished graph.
+ * Layer: runtime, under machine.c; over normalise.c and freeze.c.
+ */
+#include <string.h>
+
+#include "compat_names.h"
+#include "machine.h"
+
+enum { NAMES_LISTED = 8 }; /* so many names are looked through one by one; more are hashed */
+
+/* ---- names */
+
+static uint32_t find_row(const struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,
+                         unsigned table) {
+    /* find_class reads whole vectors: NAME_ROOM bytes are readable from the start of each name. */
+    uint8_t room[2][NAME_ROOM] = {{0}};
+    memcpy(room[0], module, module_len);
+    memcpy(room[1], name, name_len);
+    return m->policy->find_class[table](m->policy->keys[table], room[0], module_len, room[1], name_len);
+}
+
+static struct global *global_new(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,
+                                 uint32_t row, bool old) {
+    struct global *g = mem_alloc(&m->doc->mem, sizeof *g);
+    if (!g) {
+        (void)machine_fail_memory(m);
+        return NULL;
+    }
+    *g = (struct global){
+        .cell = {.len = row, .size = 1, .depth = 1, .kind = UPK_GLOBAL, .op = (uint8_t)m->op},
+        .module = module,
+        .name = name,
+        .module_len = (uint32_t)module_len,
+        .name_len = (uint32_t)name_len,
+        .old = old,
+        .at = (uint64_t)(m->at - m->start),
+    };
+    return g;
+}
+
+static bool is_name(const struct global *g, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+    return g->module_len == module_len && g->name_len == name_len && memcmp(g->module, module, module_len) == 0 &&
+           memcmp(g->name, name, name_len) == 0;
+}
+
+static uint64_t name_hash(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+    return hash_bytes(m, name, name_len, hash_bytes(m, module, module_len, 7));
+}
+
+/* The slot of a name: where it is, or where it would go (global NULL); NULL: the list is full and must grow. */
+static struct name_slot *name_slot(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+    if (m->name_cap <= NAMES_LISTED) {
+        for (size_t i = 0; i < m->name_count; i++) {
+            if (is_name(m->names[i].global, module, module_len, name, name_len)) return &m->names[i];
+        }
+        return m->name_count < m->name_cap ? &m->names[m->name_count] : NULL;
+    }
+    uint64_t hash = name_hash(m, module, module_len, name, name_len);
+    size_t i = (size_t)hash & (m->name_cap - 1);
+    for (; m->names[i].global; i = (i + 1) & (m->name_cap - 1)) {
+        if (m->names[i].hash == hash && is_name(m->names[i].global, module, module_len, name, name_len)) break;
+    }
+    m->names[i].hash = hash;
+    return &m->names[i];
+}
+
+static bool names_grow(struct machine *m) {
+    size_t old_cap = m->name_cap, cap = old_cap ? 4 * old_cap : NAMES_LISTED;
+    struct name_slot *old = m->names, *slots = mem_resize(&m->doc->mem, NULL, 0, cap * sizeof *slots);
+    if (!slots) return machine_fail_memory(m);
+    memset(slots, 0, cap * sizeof *slots);
+    m->names = slots;
+    m->name_cap = cap;
+    if (cap > NAMES_LISTED) machine_secret(m);
+    for (size_t i = 0; i < old_cap; i++) {
+        struct global *g = old[i].global;
+        if (g) name_slot(m, g->module, g->module_len, g->name, g->name_len)->global = g;
+    }
+    (void)mem_resize(&m->doc->mem, old, old_cap * sizeof *old, 0);
+    return true;
+}
+
+bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len, struct upk_value *out) {
+    size_t longest = module_len > name_len ? module_len : name_len;
+    if (longest > m->most_name) m->most_name = longest;
+    if (module_len == 0 || name_len == 0 || longest > m->budgets[UPK_BUDGET_NAME]) {
+        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, module, module_len, name, name_len);
+    }
+    bool full = m->name_cap > NAMES_LISTED && 2 * m->name_count >= m->name_cap;
+    struct name_slot *slot = full ? NULL : name_slot(m, module, module_len, name, name_len);
+    if (!slot) {
+        if (!names_grow(m)) return false;
+        slot = name_slot(m, module, module_len, name, name_len);
+    }
+    if (!slot->global) {
+        uint32_t row = 0;
+        bool old = m->protocol < 3;
+        if (m->policy) {
+            row = find_row(m, module, module_len, name, name_len, !old);
+            if (!row) return machine_fail_name(m, UPK_ERR_GLOBAL, module, module_len, name, name_len);
+        }
+        if (!fail_over(m, UPK_BUDGET_NAMES, m->name_count + 1)) return false;
+        slot->global = global_new(m, module, module_len, name, name_len, row, old);
+        if (!slot->global) return false;
+        m->name_count++;
+    }
+    slot->global->uses++;
+    *out = value_of_cell(&slot->global->cell);
+    return true;
+}
+
+bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len, struct upk_value *out) {
+    const struct upk_row *r = &m->policy->rows[row];
+    const uint8_t *pool = (const uint8_t *)m->policy->pool;
+    size_t name_len = r->qualname.len + 1;
+    if (len > NAME_MOST || name_len + len > NAME_MOST) {
+        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, pool + r->module.at, r->module.len, attribute, len);
+    }
+    name_len += len;
+    uint8_t *name = mem_alloc(&m->doc->mem, name_len);
+    if (!name) return machine_fail_memory(m);
+    memcpy(name, pool + r->qualname.at, r->qualname.len);
+    name[r->qualname.len] = '.';
+    memcpy(name + r->qualname.len + 1, attribute, len);
+    uint32_t found = find_row(m, pool + r->module.at, r->module.len, name, name_len, 1);
+    if (!found) return machine_fail_name(m, UPK_ERR_GLOBAL, pool + r->module.at, r->module.len, name, name_len);
+    struct global *g = global_new(m, pool + r->module.at, r->module.len, name, name_len, found, false);
+    if (!g) return false;
+    *out = value_of_cell(&g->cell);
+    return true;
+}
+
+/* ---- calls */
+
+struct object_more *object_extend(struct machine *m, struct object *o) {
+    if (o->more) return o->more;
+    struct object_more *more = mem_alloc(&m->doc->mem, sizeof *more);
+    if (!more) {
+        (void)machine_fail_memory(m);
+        return NULL;
+    }
+    memset(more, 0, sizeof *more);
+    o->more = more;
+    o->cell.flags |= CELL_MORE;
+    return more;
+}
+
+static bool count_call(struct machine *m, uint32_t row) {
+    uint32_t most = m->policy->rows[row].calls;
+    if (!most) return true;
+    if (!m->row_calls) {
+        size_t size = m->policy->row_count * sizeof *m->row_calls;
+        m->row_calls = mem_resize(&m->doc->mem, NULL, 0, size);
+        if (!m->row_calls) return machine_fail_memory(m);
+        memset(m->row_calls, 0, size);
+    }
+    if (++m->row_calls[row] <= most) return true;
+    (void)machine_fail_row(m, UPK_ERR_BUDGET, row, "calls of this row");
+    m->error.budget = UPK_BUDGET_CALLS;
+    m->error.limit = most;
+    m->error.figure = m->row_calls[row];
+    return false;
+}
+
+bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw, struct upk_value *out) {
+    if (!fail_over(m, UPK_BUDGET_CALLS, ++m->calls)) return false;
+    if (callee.kind != UPK_GLOBAL && callee.kind != UPK_OBJECT) {
+        return machine_fail_detail(m, UPK_ERR_CALLABLE, "found a %s", kind_word(callee.kind));
+    }
+    if (args.kind != UPK_TUPLE) return machine_fail_detail(m, UPK_ERR_ARGUMENTS, "found a %s", kind_word(args.kind));
+    if (kw && kw->kind != UPK_DICT) return machine_fail_detail(m, UPK_ERR_KEYWORDS, "found a %s", kind_word(kw->kind));
+    struct object *o = mem_alloc(&m->doc->mem, sizeof *o);
+    if (!o) return machine_fail_memory(m);
+    *o = (struct object){
+        .cell = {.size = 1, .depth = 1, .kind = UPK_OBJECT, .op = (uint8_t)m->op},
+        .callee = callee.as.cell,
+        .args = args.as.cell,
+        .at = (uint64_t)(m->at - m->start),
+    };
+    struct upk_value parts[3] = {callee, args};
+    if (kw) parts[2] = *kw;
+    cell_absorb(m, &o->cell, parts, kw ? 3 : 2);
+    o->cell.flags &= (uint16_t)~CELL_ODD; /* what is odd in an object is for its row to judge */
+    if (kw) {
+        struct object_more *more = object_extend(m, o);
+        if (!more) return false;
+        more->kw = kw->as.cell;
+    }
+    if (m->last_object) {
+        m->last_object->next = o;
+    } else {
+        m->doc->objects = o;
+    }
+    m->last_object = o;
+    if (m->policy) {
+        if (!freeze_arguments(m, o->args) || (kw && !freeze_arguments(m, kw->as.cell))) return false;
+        if (!normalise_call(m, o) || !count_call(m, o->cell.len)) return false;
+    }
+    *out = value_of_cell(&o->cell);
+    return true;
+}
+
+/* ---- steps on what was made */
+
+static bool fail_step(struct machine *m, const char *what, struct upk_value target) {
+    return machine_fail_detail(m, UPK_ERR_KIND, "%s on a %s", what, kind_word(value_resolve(target).kind));
+}
+
+/* May this object take the step now?  (policy only) */
+static bool may_step(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
+    if (o->cell.flags & CELL_NORMAL) {
+        struct upk_value v = value_of_cell((struct upk_cell *)(uintptr_t)&o->cell);
+        if (o->more->value.kind == UPK_GLOBAL) return fail_step(m, what, v);
+        return machine_fail_detail(m, UPK_ERR_STEP, "%s on a %s", what, kind_word(o->more->value.kind));
+    }
+    const struct upk_row *row = &m->policy->rows[o->cell.len];
+    bool spelling = row_flag == UPK_ROW_STATE && row->special == UPK_SPECIAL_PARTIAL;
+    if (!(row->flags & row_flag) && !spelling) return machine_fail_row(m, UPK_ERR_STEP, o->cell.len, what);
+    if (o->cell.flags & CELL_BUILT) return machine_fail_row(m, UPK_ERR_LATE_CHANGE, o->cell.len, what);
+    if (o->cell.flags & CELL_HARD) return machine_fail_row(m, UPK_ERR_INCOMPLETE, o->cell.len, what);
+    return true;
+}
+
+bool call_build(struct machine *m, struct upk_value target, struct upk_value state) {
+    if (target.kind != UPK_OBJECT) return fail_step(m, "BUILD", target);
+    struct object *o = as_object(target.as.cell);
+    if (o->cell.flags & CELL_BUILT) return machine_fail(m, UPK_ERR_BUILD_TWICE);
+    if (m->policy && (!may_step(m, o, UPK_ROW_STATE, "BUILD") || !freeze_state(m, state))) return false;
+    o->state = state;
+    o->built_at = (uint64_t)(m->at - m->start);
+    cell_absorb(m, &o->cell, &state, 1);
+    o->cell.flags = (uint16_t)((o->cell.flags & ~CELL_ODD) | CELL_BUILT);
+    return true;
+}
+
+static bool object_grow(struct machine *m, struct object *o, unsigned container, const struct upk_value *v, size_t n, const char *what) {
+    uint32_t row_flag = container == UPK_LIST ? UPK_ROW_ITEMS : container == UPK_DICT ? UPK_ROW_PAIRS : UPK_ROW_ADDS;
+    if (m->policy && !may_step(m, o, row_flag, what)) return false;
+    o->cell.flags |= container == UPK_LIST ? CELL_DID_ITEMS : container == UPK_DICT ? CELL_DID_PAIRS : CELL_DID_ADDS;
+    if (n == 0) return true;
+    struct object_more *more = object_extend(m, o);
+    if (!more) return false;
+    struct upk_cell **slot = container == UPK_LIST ? &more->items : container == UPK_DICT ? &more->pairs : &more->adds;
+    if (!*slot && !(*slot = cell_new(m, container))) return false;
+    struct upk_cell *c = *slot;
+    uint32_t from = c->len, before = c->size;
+    if (!cell_extend(m, c, v, n)) return false;
+    uint32_t size = o->cell.size + (c->size - before);
+    o->cell.size = size < o->cell.size ? UINT32_MAX : size;
+    if (c->depth > o->cell.depth) o->cell.depth = c->depth;
+    o->cell.flags |= c->flags & CELL_HAS_CELL;
+    if (o->cell.flags & CELL_ABSORBED) m->doc->stale = true;
+    if (container != UPK_LIST && !keys_check(m, c, from)) return false;
+    if (o->cell.flags & CELL_HARD) return machine_fail_row(m, UPK_ERR_INCOMPLETE, o->cell.len, what);
+    return true;
+}
+
+bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v, size_t n) {
+    const char *what = upk_op_name(m->op);
+    if (target.kind == UPK_OBJECT) return object_grow(m, as_object(target.as.cell), container, v, n, what);
+    if (target.kind != container) return fail_step(m, what, target);
+    struct upk_cell *c = target.as.cell;
+    if (c->flags & (CELL_FROZEN | CELL_HARD) && m->policy) {
+        return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE, "%s on a %s", what,
+                                   kind_word(c->kind));
+    }
+    uint32_t from = c->len;
+    if (!cell_extend(m, c, v, n)) return false;
+    return container == UPK_LIST || keys_check(m, c, from);
+}

@@ -1,0 +1,204 @@
+/* The entry points: set a machine up, run it, measure and match what it built, and hand out the document or the refusal.
+ *
+ * Layer: runtime, top.
+ */
+#include <string.h>
+
+#include "machine.h"
+
+static const uint64_t standard_budgets[UPK_BUDGET_COUNT] = {
+#define UPK_X(name, word, standard, most, unit) standard,
+    UPK_BUDGETS(UPK_X)
+#undef UPK_X
+};
+
+static bool refuse(struct upk_error *err, const struct upk_error *why) {
+    if (err) *err = *why;
+    return false;
+}
+
+static bool misuse(struct upk_error *err, unsigned code, const char *detail) {
+    struct upk_error e;
+    error_set(&e, code, 0, 0);
+    (void)snprintf(e.detail, sizeof e.detail, "%s", detail);
+    return refuse(err, &e);
+}
+
+/* Depth and expanded size of the value; cycles only where the root allows them. */
+static bool measure(struct machine *m) {
+    struct upk_doc *doc = m->doc;
+    uint64_t depth = 1, size = 1;
+    if (doc->stale) {
+        if (!measure_graph(doc, &depth, &size)) return machine_fail_memory(m);
+    } else if (doc->root.kind >= UPK_BYTEARRAY) {
+        depth = doc->root.as.cell->depth;
+        size = doc->root.as.cell->size;
+    }
+    m->depth = depth;
+    m->expanded = size;
+    if (!fail_over(m, UPK_BUDGET_DEPTH, depth) || !fail_over(m, UPK_BUDGET_EXPANDED, size)) return false;
+    if (m->policy && doc->cyclic && !(m->policy->flags & UPK_POLICY_ROOT_CYCLIC)) return machine_fail(m, UPK_ERR_CYCLE);
+    return true;
+}
+
+static bool match(struct machine *m) {
+    struct match_result why;
+    uint64_t matches = 0;
+    memset(&why, 0, sizeof why);
+    switch (match_document(m->doc, m->budgets[UPK_BUDGET_MATCHES], &matches, &why)) {
+    case MATCH_OK:
+        return true;
+    case MATCH_BUDGET:
+        return machine_fail_budget(m, UPK_BUDGET_MATCHES, matches);
+    case MATCH_MEMORY:
+        return machine_fail_memory(m);
+    case MATCH_REFUSED:
+        break;
+    }
+    (void)machine_fail_detail(m, why.code, "%s", why.detail);
+    struct upk_error *e = &m->error;
+    if (why.object) {
+        e->offset = why.object->at;
+        e->opcode = why.object->cell.op;
+        e->verb = (uint8_t)why.object->cell.index;
+        e->arity = object_args(why.object)->len;
+        if (why.object->cell.len) error_row(e, m->policy, why.object->cell.len, why.form);
+    }
+    value_path(m->doc, why.cell ? why.cell : why.object ? &why.object->cell : NULL, e->path, sizeof e->path);
+    return false;
+}
+
+static bool over_bytes(const struct upk_options *o, const uint64_t *budgets, size_t len, struct upk_error *e) {
+    uint64_t bytes = len;
+    for (size_t i = 0; i < o->buffer_count; i++) {
+        bytes = o->buffers[i].len > UINT64_MAX - bytes ? UINT64_MAX : bytes + o->buffers[i].len;
+    }
+    if (bytes <= budgets[UPK_BUDGET_BYTES]) return false;
+    error_set(e, UPK_ERR_BUDGET, 0, 0);
+    e->budget = UPK_BUDGET_BYTES;
+    e->limit = budgets[UPK_BUDGET_BYTES];
+    e->figure = bytes;
+    return true;
+}
+
+static struct upk_doc *doc_new(const struct upk_policy *policy, const struct upk_options *o, const uint64_t *budgets) {
+    struct mem mem;
+    mem_init(&mem, o->allocator, budgets[UPK_BUDGET_MEMORY]);
+    struct upk_doc *doc = mem_resize(&mem, NULL, 0, sizeof *doc);
+    if (!doc) return NULL;
+    memset(doc, 0, sizeof *doc);
+    doc->mem = mem;
+    doc->policy = policy;
+    doc->expanded_budget = budgets[UPK_BUDGET_EXPANDED];
+    doc->buffers = o->buffers;
+    doc->buffer_count = o->buffer_count;
+    return doc;
+}
+
+void upk_doc_free(struct upk_doc *doc) {
+    if (!doc) return;
+    struct mem mem = doc->mem;
+    mem_free(&mem);
+    (void)mem.allocator.resize(mem.allocator.ctx, doc, sizeof *doc, 0);
+}
+
+/* Copy the input and the list of buffers (with their bytes) into the document. */
+static bool copy_input(struct upk_doc *doc, const uint8_t **bytes, size_t len) {
+    uint8_t *copy = mem_alloc(&doc->mem, len ? len : 1);
+    if (!copy) return false;
+    memcpy(copy, *bytes, len);
+    *bytes = copy;
+    return true;
+}
+
+static bool copy_buffers(struct upk_doc *doc, bool deep) {
+    if (!doc->buffer_count) return true;
+    struct upk_bytes *list = mem_alloc(&doc->mem, doc->buffer_count * sizeof *list);
+    if (!list) return false;
+    memcpy(list, doc->buffers, doc->buffer_count * sizeof *list);
+    for (size_t i = 0; deep && i < doc->buffer_count; i++) {
+        const uint8_t *data = list[i].data;
+        if (!copy_input(doc, &data, list[i].len)) return false;
+        list[i].data = data;
+    }
+    doc->buffers = list;
+    return true;
+}
+
+static void complete_error(struct machine *m) {
+    struct upk_error *e = &m->error;
+    error_policy(e, m->policy);
+    bool malformed = e->code < 200 || e->code == UPK_ERR_OPCODE_REFUSED || e->code == UPK_ERR_PROTOCOL_REFUSED;
+    const char *kind = malformed && m->protocol < 2 ? sniff_file(m->start, (size_t)(m->end - m->start)) : NULL;
+    if (kind) (void)snprintf(e->file_kind, sizeof e->file_kind, "%s", kind);
+}
+
+bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len, const struct upk_options *o,
+                    const uint64_t *budgets, bool counting, bool *ran) {
+    *ran = false;
+    if (over_bytes(o, budgets, len, &m->error)) {
+        error_policy(&m->error, policy);
+        return false;
+    }
+    struct upk_doc *doc = doc_new(policy, o, budgets);
+    if (!doc) {
+        error_set(&m->error, UPK_ERR_MEMORY, 0, 0);
+        return false;
+    }
+    bool copied = !(o->flags & UPK_COPY) || copy_input(doc, &bytes, len);
+    copied = copied && copy_buffers(doc, (o->flags & UPK_COPY) != 0);
+    machine_init(m, doc, o, budgets, bytes, len);
+    m->counting = counting;
+    if (counting) memset(m->op_counts, 0, sizeof m->op_counts);
+    *ran = true;
+    bool ok = copied ? machine_run(m) : machine_fail_memory(m);
+    ok = ok && measure(m) && (!policy || match(m));
+    if (!ok) complete_error(m);
+    return ok;
+}
+
+static bool decode(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options,
+                   struct upk_doc **out, struct upk_error *err) {
+    static const struct upk_options none;
+    const struct upk_options *o = options ? options : &none;
+    if (!bytes && len) return misuse(err, UPK_ERR_MISUSE, "no bytes");
+    if (o->buffer_count && !o->buffers) return misuse(err, UPK_ERR_MISUSE, "no buffers");
+    const uint64_t *budgets = policy ? policy->budgets : o->budgets ? o->budgets : standard_budgets;
+    static const uint8_t nothing[1];
+    struct machine m;
+    bool ran, ok = machine_decode(&m, policy, bytes ? bytes : nothing, len, o, budgets, false, &ran);
+    if (ran) {
+        machine_free(&m);
+        if (ok && out) {
+            mem_trim(&m.doc->mem);
+            *out = m.doc;
+        } else {
+            upk_doc_free(m.doc);
+        }
+    }
+    return ok || refuse(err, &m.error);
+}
+
+static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
+    if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
+    if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy) {
+        return misuse(err, UPK_ERR_TABLE, "compile the policy again with this version's policyc");
+    }
+    return true;
+}
+
+bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
+                struct upk_error *err) {
+    if (!table_fits(policy, err)) return false;
+    if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
+    return decode(policy, bytes, len, options, doc, err);
+}
+
+bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options, struct upk_error *err) {
+    return table_fits(policy, err) && decode(policy, bytes, len, options, NULL, err);
+}
+
+bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
+    if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
+    return decode(NULL, bytes, len, options, doc, err);
+}

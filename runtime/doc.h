@@ -1,0 +1,217 @@
+/* The inert graph: cells, objects, the document that owns them, and memory under a hard cap.
+ *
+ * A value (struct upk_value) is 16 bytes and is copied freely: scalars stand in it, strings and bytes are views, everything
+ * with identity points to a cell.  A cell holds its members as one array of values; a dict alternates keys and values.
+ *
+ * Layer: private to the runtime, over upk.h and upk_tables.h.
+ */
+#ifndef UPK_DOC_H
+#define UPK_DOC_H
+
+#include "upk.h"
+#include "upk_tables.h"
+
+/* struct upk_value.flags */
+enum {
+    VALUE_ASCII = 1,   /* STR, STR8: every byte is below 0x80 */
+    VALUE_READONLY = 2 /* BUFFER */
+};
+
+enum cell_flag {
+    CELL_ABSORBED = 1,    /* is a member, argument or state of something */
+    CELL_SHARED = 2,      /* absorbed more than once */
+    CELL_FROZEN = 4,      /* rule 2: may not change any more (used as argument or state) */
+    CELL_HARD = 8,        /* rule 9: reached from a key, member or argument; may not grow any more */
+    CELL_UNHASHABLE = 16, /* TUPLE that holds something unhashable */
+    CELL_HAS_CELL = 32,   /* some member is a compound cell */
+    CELL_ODD = 64,        /* some member, not looking into objects, is no data: global, persid, buffer, ext */
+    CELL_MORE = 128,      /* OBJECT: `more` is there */
+    CELL_BUILT = 256,     /* OBJECT: BUILD was seen */
+    CELL_DID_ITEMS = 512, /* OBJECT: APPEND(S) was seen, with or without members; the next two alike */
+    CELL_DID_PAIRS = 1024,
+    CELL_DID_ADDS = 2048,
+    CELL_NORMAL = 4096,   /* OBJECT: more->value is what it spells (bytes, bytearray, set, frozenset, a global) */
+    CELL_SPREAD = 8192,   /* OBJECT: N6 with base tuple: args is (tuple,), and the recipe may mean C(*tuple) or C(tuple) */
+    CELL_LARGE = 16384,   /* items stand in a block of their own (mem_large) */
+    CELL_KEYED = 32768    /* TUPLE, FROZENSET: part of a key, looked through once */
+};
+
+/* TUPLE, FROZENSET, LIST, DICT, SET; PERSID (items[0] is the id); the head of BYTEARRAY, GLOBAL and OBJECT.  32 bytes. */
+struct upk_cell {
+    struct upk_value *items;
+    uint32_t len, cap; /* of items; a dict of n pairs has len 2n.  OBJECT: row and form instead */
+    uint32_t size;     /* values when sharing is written out, itself included; saturates at UINT32_MAX.  Exact unless the
+                        * document is `stale` */
+    uint32_t depth;    /* levels, a leaf is 1; alike */
+    uint16_t flags;    /* enum cell_flag */
+    uint8_t kind;      /* enum upk_kind */
+    uint8_t op;        /* OBJECT, GLOBAL: enum upk_op that made it */
+    uint32_t index;    /* DICT, SET, FROZENSET: key index of the machine, 0 none.  OBJECT: enum upk_verb after normalisation */
+};
+
+struct bytearray {
+    struct upk_cell cell;
+    const uint8_t *bytes; /* cell.len bytes */
+};
+
+struct global {
+    struct upk_cell cell; /* cell.len: row id, 0 without a policy */
+    const uint8_t *module, *name; /* as the stream spells them, before N1 */
+    uint32_t module_len, name_len;
+    uint32_t old;  /* 1: below protocol 3, N1 applies */
+    uint32_t uses; /* how often a name opcode asked for it */
+    uint64_t at;   /* offset of the first name opcode */
+};
+
+/* What few objects have. */
+struct object_more {
+    struct upk_cell *kw;    /* DICT as written (NEWOBJ_EX), or of N8; NULL none */
+    struct upk_cell *items; /* LIST; NULL none */
+    struct upk_cell *pairs; /* DICT */
+    struct upk_cell *adds;  /* SET */
+    struct upk_cell *args;  /* normalised arguments, TUPLE; NULL: object.args */
+    struct upk_cell *base;  /* N6: LIST or DICT that stands for items or pairs; NULL none */
+    struct upk_value value; /* CELL_NORMAL */
+};
+
+struct object {
+    struct upk_cell cell;    /* items: unused; len: row id after normalisation; cap: form that matched, 0 not yet */
+    struct object *next;     /* the object made after this one */
+    struct upk_cell *callee; /* as written: GLOBAL, or an OBJECT that spells a name or a partial */
+    struct upk_cell *args;   /* as written: TUPLE */
+    struct upk_value state;  /* UPK_INVALID: none */
+    struct object_more *more;
+    uint64_t at, built_at; /* offsets of the opcode that made it and of its BUILD (0: none) */
+};
+
+/* ---- memory: everything a document or a decoder allocates, under one cap */
+
+struct mem_block; /* private to mem.c */
+
+struct mem {
+    struct upk_allocator allocator;
+    uint64_t used, cap;
+    bool over_cap; /* the last failure was the cap, not the allocator */
+    struct mem_block *blocks, *large;
+    uint8_t *cursor, *end; /* of the newest arena block */
+};
+
+void mem_init(struct mem *m, const struct upk_allocator *allocator, uint64_t cap);
+void mem_free(struct mem *m);
+/* A plain resizable array outside the arena (the caller frees with n = 0); NULL on failure, and `old` is still there. */
+void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n);
+void *mem_slow(struct mem *m, size_t n);
+/* n bytes of the arena, aligned to 8, not cleared; lives until mem_free. */
+static inline void *mem_alloc(struct mem *m, size_t n) {
+    n = (n + 7) & ~(size_t)7;
+    if (n > (size_t)(m->end - m->cursor)) return mem_slow(m, n);
+    void *p = m->cursor;
+    m->cursor += n;
+    return p;
+}
+/* Make room for `need` members in all; false: out of memory, the cell is unchanged. */
+bool mem_grow_items(struct mem *m, struct upk_cell *cell, uint32_t need);
+/* Give back what large arrays do not use. */
+void mem_trim(struct mem *m);
+
+struct upk_doc {
+    struct mem mem;
+    const struct upk_policy *policy; /* NULL: inspected */
+    struct upk_value root;
+    struct object *objects; /* all that were made, oldest first, also those popped later */
+    uint32_t protocol;
+    bool stale;  /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
+    bool cyclic; /* set by measure when stale */
+    uint64_t expanded_budget;
+    uint64_t stop_at; /* offset of STOP */
+    const struct upk_bytes *buffers;
+    size_t buffer_count;
+    uint8_t *copy; /* UPK_COPY */
+};
+
+/* Sentinel-free walk over what `v` itself is after normalisation. */
+static inline struct upk_value value_resolve(struct upk_value v) {
+    if (v.kind == UPK_OBJECT && (v.as.cell->flags & CELL_NORMAL)) return ((const struct object *)(const void *)v.as.cell)->more->value;
+    return v;
+}
+static inline struct object *as_object(struct upk_cell *c) { return (struct object *)(void *)c; }
+static inline struct global *as_global(struct upk_cell *c) { return (struct global *)(void *)c; }
+static inline struct bytearray *as_bytearray(struct upk_cell *c) { return (struct bytearray *)(void *)c; }
+static inline struct upk_cell *object_args(const struct object *o) { return o->more && o->more->args ? o->more->args : o->args; }
+static inline struct upk_value value_of_cell(struct upk_cell *c) {
+    struct upk_value v = {.kind = c->kind, .as = {.cell = c}};
+    return v;
+}
+
+/* The children of a compound cell as up to eight spans of values, in the order: callee and args are given as single values.
+ * raw: as the opcodes built it (callee, args, kw, state, items, adds, pairs); else after normalisation (args, kw, state, base
+ * and items, pairs, adds; no callee). Returns the number of spans. */
+struct span {
+    const struct upk_value *at;
+    size_t len;
+};
+struct children {
+    struct span spans[8];
+    struct upk_value own[4]; /* storage for single values */
+    unsigned count;
+};
+void cell_children(struct upk_cell *c, bool raw, struct children *out);
+
+/* ---- error filling (error.c) */
+
+/* Copy bytes into a bounded, printable, NUL-terminated field: non-printing and non-ASCII bytes as \xHH, "..." when cut. */
+void error_copy(char *to, size_t size, const uint8_t *from, size_t len);
+void error_set(struct upk_error *err, unsigned code, uint64_t offset, unsigned op);
+void error_policy(struct upk_error *err, const struct upk_policy *policy);
+/* The names of a row, and the policy's line: of `form` where it is not 0, else of the row. */
+void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form);
+/* On the closed list of callables that no policy should grant. */
+bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len);
+
+/* ---- numbers and text (number.c, utf8.c) */
+
+/* Strict UTF-8 with surrogates allowed, overlong forms and beyond U+10FFFF refused (Python's surrogatepass).  *ascii says that
+ * every byte is below 0x80. */
+bool utf8_check(const uint8_t *p, size_t n, bool *ascii);
+size_t utf8_count(const uint8_t *p, size_t n); /* code points of valid text */
+/* The next code point of valid text; advances *p. */
+uint32_t utf8_next(const uint8_t **p);
+unsigned utf8_encode(uint32_t c, uint8_t out[4]);
+
+/* Little-endian two's complement of n bytes into a value: INT where it fits, else BIGINT, a view of the least length. */
+struct upk_value int_from_bytes(const uint8_t *p, size_t n);
+/* Decimal digits with an optional leading '-', already validated: into a value; NULL mem failure returns false. */
+bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_value *out);
+/* Decimal text of INT or BIGINT into mem-owned storage (*text, *len). */
+bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t *len);
+/* [-+]?digits[.digits][e[-+]digits] | inf | -inf | nan, no locale; a finite overflow is refused. */
+bool float_from_text(const uint8_t *p, size_t n, double *out);
+/* Three-way compare of INT or BIGINT with a number as struct upk_bound has it: 128 bits, low word first, and the sign. */
+int int_compare(struct upk_value v, const uint64_t bound[2], bool bound_negative);
+/* 0 <= v, and no bit outside the mask. */
+bool int_within_mask(struct upk_value v, const uint64_t mask[2]);
+
+/* ---- after the stack machine (measure.c, shape.c) */
+
+struct match_result { /* where and why matching failed */
+    unsigned code;
+    const struct object *object; /* the object that fits no form; NULL: the root type */
+    struct upk_cell *cell;       /* cell at fault, for the path; NULL: the root itself */
+    char detail[160];
+    uint32_t form; /* the form that came nearest; 0 none */
+};
+
+/* Exact depth and expanded size of a stale document on the condensation of its graph, as the opcodes built it: a component of
+ * k cells is k levels, and counts its own values and what they refer to outside, an edge within as one.  Writes `size` and
+ * `depth` of every cell that the root or an object reaches, and doc->cyclic.  Iterative, linear.
+ * Returns false when memory ran out; *depth and *size are the root's and saturate. */
+bool measure_graph(struct upk_doc *doc, uint64_t *depth, uint64_t *size);
+/* Every object against its row, then the root type.  *matches counts (node, type) pairs against `budget`.  Writes the form that
+ * fits into each object.  *why is filled on MATCH_REFUSED.
+ * INVARIANT: no dict of the document has two equal keys (R210; a STR8 that is ASCII equals the same STR). */
+enum match_status { MATCH_OK, MATCH_REFUSED, MATCH_BUDGET, MATCH_MEMORY };
+enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches, struct match_result *why);
+/* Path from the root to `target` as text ($.a[3]); "$" when it is the root or not reached. */
+void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size);
+
+#endif

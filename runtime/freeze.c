@@ -1,0 +1,115 @@
+/* What was used does not change: marks on cells that arguments, states and keys reach (rules 2 and 9 of docs/runtime.md).
+ *
+ * Marking stops at what is marked already, and nothing marked may grow; so every cell is visited once in a decode, and the
+ * marks are a closed set at any time.
+ * Layer: runtime, under call.c and keys.c.
+ */
+#include "machine.h"
+
+static bool work_push(struct machine *m, struct upk_cell *c) {
+    if (m->work_len == m->work_cap) {
+        size_t cap = m->work_cap ? 2 * m->work_cap : 64;
+        struct upk_cell **to = mem_resize(&m->doc->mem, m->work, m->work_cap * sizeof(struct upk_cell *), cap * sizeof(struct upk_cell *));
+        if (!to) return machine_fail_memory(m);
+        m->work = to;
+        m->work_cap = cap;
+    }
+    m->work[m->work_len++] = c;
+    return true;
+}
+
+static bool is_container(unsigned kind) {
+    return kind == UPK_TUPLE || kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET || kind == UPK_FROZENSET;
+}
+
+static bool is_compound(unsigned kind) { return is_container(kind) || kind == UPK_OBJECT || kind == UPK_PERSID; }
+
+bool freeze_arguments(struct machine *m, struct upk_cell *c) {
+    const size_t base = m->work_len;
+    if (!(c->flags & CELL_FROZEN)) {
+        c->flags |= CELL_FROZEN;
+        if (c->flags & CELL_HAS_CELL && !work_push(m, c)) return false;
+    }
+    while (m->work_len > base) {
+        const struct upk_cell *top = m->work[--m->work_len];
+        for (uint32_t i = 0; i < top->len; i++) {
+            if (!is_container(top->items[i].kind)) continue;
+            struct upk_cell *child = top->items[i].as.cell;
+            if (child->flags & CELL_FROZEN) continue;
+            child->flags |= CELL_FROZEN;
+            if (child->flags & CELL_HAS_CELL && !work_push(m, child)) return false;
+        }
+    }
+    return true;
+}
+
+bool freeze_state(struct machine *m, struct upk_value state) {
+    (void)m;
+    if (!is_container(state.kind)) return true;
+    struct upk_cell *c = state.as.cell;
+    c->flags |= CELL_FROZEN;
+    if (c->kind != UPK_TUPLE) return true;
+    for (uint32_t i = 0; i < c->len; i++) {
+        if (is_container(c->items[i].kind) && c->items[i].kind != UPK_TUPLE) c->items[i].as.cell->flags |= CELL_FROZEN;
+    }
+    return true;
+}
+
+/* ---- rule 9 */
+
+static bool harden_one(struct machine *m, struct upk_cell *c) {
+    if (c->flags & CELL_HARD) return true;
+    c->flags |= CELL_HARD;
+    return !(c->flags & CELL_HAS_CELL) || work_push(m, c);
+}
+
+static bool harden_all(struct machine *m, struct upk_cell *c) {
+    const size_t base = m->work_len;
+    if (!harden_one(m, c)) return false;
+    while (m->work_len > base) {
+        struct children children;
+        cell_children(m->work[--m->work_len], true, &children);
+        for (unsigned s = 0; s < children.count; s++) {
+            for (size_t i = 0; i < children.spans[s].len; i++) {
+                struct upk_value v = children.spans[s].at[i];
+                if (is_compound(v.kind) && !harden_one(m, v.as.cell)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Made by `new` without arguments from a row whose class hashes by identity: its hash does not look at what comes later. */
+static bool by_identity(const struct machine *m, const struct object *o) {
+    if (o->cell.index != UPK_VERB_NEW || object_args(o)->len || (o->more && o->more->kw && o->more->kw->len)) return false;
+    const struct upk_row *row = &m->policy->rows[o->cell.len];
+    for (uint32_t i = 0; i < row->form_count; i++) {
+        if (m->policy->forms[row->first_form + i].flags & (UPK_FORM_RUNS | UPK_FORM_TEMPLATE)) return false;
+    }
+    return true;
+}
+
+bool harden(struct machine *m, struct upk_value v, bool is_key) {
+    if (!is_compound(v.kind)) return true;
+    if (!is_key) return harden_all(m, v.as.cell);
+    /* Keys: through tuples and frozensets to the objects whose hash counts. */
+    const size_t base = m->work_len;
+    struct upk_value one = v;
+    const struct upk_value *items = &one;
+    uint32_t n = 1;
+    for (;;) {
+        for (uint32_t i = 0; i < n; i++) {
+            struct upk_cell *c = items[i].as.cell;
+            if (items[i].kind == UPK_OBJECT) {
+                if (!by_identity(m, as_object(c)) && !harden_all(m, c)) return false;
+            } else if ((items[i].kind == UPK_TUPLE || items[i].kind == UPK_FROZENSET) && !(c->flags & CELL_KEYED)) {
+                c->flags |= CELL_KEYED;
+                if (c->flags & CELL_HAS_CELL && !work_push(m, c)) return false;
+            }
+        }
+        if (m->work_len == base) return true;
+        const struct upk_cell *top = m->work[--m->work_len];
+        items = top->items;
+        n = top->len;
+    }
+}

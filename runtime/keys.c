@@ -1,0 +1,413 @@
+/* Keys of dicts and members of sets: hashable ones only, and under a policy none equal in Python twice.
+ *
+ * Numbers are equal across types (1, True, 1.0); NaN equals nothing; str and bytes are never equal, and a Python 2 str counts
+ * as both; tuples and frozensets are equal by their members; names by what they name; objects and the rest by identity.
+ * Small containers of scalars are proved free of equal members by a bitmap of short hashes; the others have a hash table under
+ * a secret.  Hashing a tuple visits all of it, so its size with sharing written out is charged to the budget `expanded`.
+ * Layer: runtime, under machine.c.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "machine.h"
+
+enum { SMALL = 32, SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR | 1 << UPK_STR8 | 1 << UPK_BYTES };
+
+struct key_slot {
+    uint64_t hash;
+    uint32_t at; /* position in items + 1; 0: free */
+};
+
+struct key_index {
+    uint32_t cap;
+    struct key_slot slots[];
+};
+
+static size_t index_size(uint32_t cap) { return sizeof(struct key_index) + (size_t)cap * sizeof(struct key_slot); }
+
+void keys_free(struct machine *m) {
+    struct mem *mem = &m->doc->mem;
+    for (uint32_t i = 1; i <= m->index_count; i++) (void)mem_resize(mem, m->indexes[i], index_size(m->indexes[i]->cap), 0);
+    (void)mem_resize(mem, m->indexes, m->index_cap * sizeof *m->indexes, 0);
+    if (m->scratch) (void)mem_resize(mem, m->scratch, index_size(m->scratch->cap), 0);
+}
+
+/* ---- equality of scalars */
+
+/* A float without fraction as the int it equals: little-endian two's complement in `bytes` (room for 2^1024). */
+static struct upk_value int_of_float(double f, uint8_t bytes[136]) {
+    int exponent;
+    double part = frexp(fabs(f), &exponent);
+    uint64_t bits = (uint64_t)ldexp(part, 53); /* f = bits * 2^(exponent - 53) */
+    int shift = exponent - 53;
+    if (shift < 0) {
+        bits >>= -shift < 64 ? -shift : 63;
+        shift = 0;
+    }
+    memset(bytes, 0, 136);
+    for (int i = 0; i < 64; i++) {
+        unsigned to = (unsigned)(i + shift);
+        if (bits >> i & 1 && to < 136 * 8 - 1) bytes[to / 8] |= (uint8_t)(1u << to % 8);
+    }
+    if (f < 0) {
+        unsigned carry = 1;
+        for (int i = 0; i < 136; i++) {
+            carry += (uint8_t)~bytes[i];
+            bytes[i] = (uint8_t)carry;
+            carry >>= 8;
+        }
+    }
+    return int_from_bytes(bytes, 136);
+}
+
+static bool is_number(struct upk_value v) { return v.kind == UPK_BOOL || v.kind == UPK_INT || v.kind == UPK_BIGINT || v.kind == UPK_FLOAT; }
+
+static bool numbers_equal(struct upk_value a, struct upk_value b) {
+    uint8_t room[2][136];
+    if (a.kind == UPK_FLOAT && b.kind == UPK_FLOAT) return a.as.f == b.as.f;
+    if (a.kind == UPK_FLOAT) {
+        if (!isfinite(a.as.f) || a.as.f != floor(a.as.f)) return false;
+        a = int_of_float(a.as.f, room[0]);
+    }
+    if (b.kind == UPK_FLOAT) {
+        if (!isfinite(b.as.f) || b.as.f != floor(b.as.f)) return false;
+        b = int_of_float(b.as.f, room[1]);
+    }
+    bool big = a.kind == UPK_BIGINT;
+    if (big != (b.kind == UPK_BIGINT)) return false;
+    if (!big) return a.as.i == b.as.i;
+    return a.len == b.len && memcmp(a.as.bytes, b.as.bytes, a.len) == 0;
+}
+
+static bool is_text(unsigned kind) { return kind == UPK_STR || kind == UPK_STR8 || kind == UPK_BYTES; }
+
+static bool texts_equal(struct upk_value a, struct upk_value b) {
+    if (a.len != b.len) return false;
+    bool both = (a.kind == UPK_STR && b.kind == UPK_BYTES) || (a.kind == UPK_BYTES && b.kind == UPK_STR);
+    return !both && (a.as.bytes == b.as.bytes || memcmp(a.as.bytes, b.as.bytes, a.len) == 0);
+}
+
+static bool names_equal(struct upk_value a, struct upk_value b) {
+    const struct global *x = as_global(a.as.cell), *y = as_global(b.as.cell);
+    return x == y || (x->cell.len && x->cell.len == y->cell.len);
+}
+
+/* Equal, for all but tuples and frozensets of equal length, whose members decide (*inner). */
+static bool shallow_equal(struct upk_value a, struct upk_value b, bool *inner) {
+    *inner = false;
+    if (is_number(a)) return is_number(b) && numbers_equal(a, b);
+    if (is_text(a.kind)) return is_text(b.kind) && texts_equal(a, b);
+    if (a.kind != b.kind) return false;
+    if (a.kind == UPK_NONE) return true;
+    if (a.kind == UPK_GLOBAL) return names_equal(a, b);
+    if (a.as.cell == b.as.cell) return true;
+    *inner = (a.kind == UPK_TUPLE || a.kind == UPK_FROZENSET) && a.as.cell->len == b.as.cell->len;
+    return *inner;
+}
+
+/* ---- hashing */
+
+static uint64_t hash_int(struct machine *m, struct upk_value v) {
+    return v.kind == UPK_BIGINT ? hash_bytes(m, v.as.bytes, v.len, 3) : hash_number(m, (uint64_t)v.as.i);
+}
+
+static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
+    switch ((enum upk_kind)v.kind) {
+    case UPK_BOOL:
+    case UPK_INT:
+    case UPK_BIGINT:
+        return hash_int(m, v);
+    case UPK_FLOAT:
+        if (isfinite(v.as.f) && v.as.f == floor(v.as.f)) {
+            uint8_t room[136];
+            return hash_int(m, int_of_float(v.as.f, room));
+        } else {
+            uint64_t bits;
+            memcpy(&bits, &v.as.f, sizeof bits);
+            return hash_number(m, bits ^ UINT64_C(0x5bf03635));
+        }
+    case UPK_STR:
+    case UPK_STR8:
+    case UPK_BYTES:
+        return hash_bytes(m, v.as.bytes, v.len, 5);
+    case UPK_GLOBAL: {
+        const struct global *g = as_global(v.as.cell);
+        return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
+    }
+    case UPK_NONE:
+        return hash_number(m, UINT64_C(0x100000000));
+    case UPK_INVALID:
+    case UPK_BUFFER:
+    case UPK_EXT:
+    case UPK_BYTEARRAY:
+    case UPK_PERSID:
+    case UPK_TUPLE:
+    case UPK_FROZENSET:
+    case UPK_LIST:
+    case UPK_DICT:
+    case UPK_SET:
+    case UPK_OBJECT:
+        break;
+    }
+    return hash_number(m, (uint64_t)(uintptr_t)v.as.cell);
+}
+
+static bool is_nested(struct upk_value v) { return v.kind == UPK_TUPLE || v.kind == UPK_FROZENSET; }
+
+/* An open tuple or frozenset while its hash is being made. */
+struct open {
+    const struct upk_cell *cell;
+    uint32_t next;
+    uint64_t hash;
+};
+
+static bool open_push(struct machine *m, struct open **stack, size_t *len, size_t *cap, const struct upk_cell *c) {
+    if (*len == *cap) {
+        size_t more = *cap ? 2 * *cap : 16;
+        struct open *to = mem_resize(&m->doc->mem, *stack, *cap * sizeof *to, more * sizeof *to);
+        if (!to) return machine_fail_memory(m);
+        *stack = to;
+        *cap = more;
+    }
+    (*stack)[(*len)++] = (struct open){.cell = c, .hash = c->kind == UPK_TUPLE ? 11 : 13};
+    return true;
+}
+
+static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
+    v = value_resolve(v);
+    if (!is_nested(v)) {
+        *out = hash_leaf(m, v);
+        return true;
+    }
+    m->key_work += v.as.cell->size;
+    if (!fail_over(m, UPK_BUDGET_EXPANDED, m->key_work)) return false;
+    struct open *stack = NULL;
+    size_t len = 0, cap = 0;
+    bool ok = open_push(m, &stack, &len, &cap, v.as.cell);
+    uint64_t done = 0;
+    while (ok && len) {
+        struct open *top = &stack[len - 1];
+        if (top->next < top->cell->len) {
+            struct upk_value item = value_resolve(top->cell->items[top->next++]);
+            if (is_nested(item)) {
+                ok = open_push(m, &stack, &len, &cap, item.as.cell);
+                continue;
+            }
+            done = hash_leaf(m, item);
+        } else {
+            done = hash_number(m, top->hash + top->cell->len);
+            if (--len == 0) break;
+            top = &stack[len - 1];
+        }
+        /* A frozenset's hash must not depend on the order of its members. */
+        top->hash = top->cell->kind == UPK_TUPLE ? hash_number(m, top->hash * 3 ^ done) : top->hash + hash_number(m, done);
+    }
+    (void)mem_resize(&m->doc->mem, stack, cap * sizeof *stack, 0);
+    *out = done;
+    return ok;
+}
+
+/* Equal members of containers whose full hashes agree: only this can refuse, so a chance collision of hashes does not.  Order
+ * in frozensets is free; there the agreeing hash decides. */
+static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value b, bool *equal) {
+    struct pair {
+        struct upk_value a, b;
+    } *stack = NULL;
+    size_t len = 0, cap = 0;
+    bool ok = true;
+    *equal = true;
+    for (;;) {
+        bool inner;
+        a = value_resolve(a), b = value_resolve(b);
+        if (!shallow_equal(a, b, &inner)) {
+            *equal = false;
+            break;
+        }
+        if (inner && a.kind == UPK_TUPLE) {
+            uint32_t n = a.as.cell->len;
+            if (cap - len < n) {
+                size_t more = 2 * (len + n);
+                struct pair *to = mem_resize(&m->doc->mem, stack, cap * sizeof *to, more * sizeof *to);
+                if (!to) {
+                    ok = machine_fail_memory(m);
+                    break;
+                }
+                stack = to;
+                cap = more;
+            }
+            for (uint32_t i = 0; i < n; i++) stack[len++] = (struct pair){a.as.cell->items[i], b.as.cell->items[i]};
+        }
+        if (len == 0) break;
+        len--;
+        a = stack[len].a, b = stack[len].b;
+    }
+    (void)mem_resize(&m->doc->mem, stack, cap * sizeof *stack, 0);
+    return ok;
+}
+
+static bool fail_equal(struct machine *m, struct upk_value v) {
+    v = value_resolve(v);
+    if (is_text(v.kind)) {
+        char text[64];
+        error_copy(text, sizeof text, v.as.bytes, v.len);
+        return machine_fail_detail(m, UPK_ERR_EQUAL_KEYS, "`%s'", text);
+    }
+    return machine_fail(m, UPK_ERR_EQUAL_KEYS);
+}
+
+/* ---- hash tables of members */
+
+static struct key_index *index_new(struct machine *m, uint32_t cap) {
+    struct key_index *index = mem_resize(&m->doc->mem, NULL, 0, index_size(cap));
+    if (!index) {
+        (void)machine_fail_memory(m);
+        return NULL;
+    }
+    memset(index, 0, index_size(cap));
+    index->cap = cap;
+    return index;
+}
+
+/* Give a large container its own table, remembered in the machine; NULL after failing. */
+static struct key_index *index_of(struct machine *m, struct upk_cell *c) {
+    if (c->index) return m->indexes[c->index];
+    if (m->index_count + 1 >= m->index_cap) {
+        uint32_t more = m->index_cap ? 2 * m->index_cap : 16;
+        struct key_index **list = mem_resize(&m->doc->mem, m->indexes, m->index_cap * sizeof *list, more * sizeof *list);
+        if (!list) {
+            (void)machine_fail_memory(m);
+            return NULL;
+        }
+        m->indexes = list;
+        m->index_cap = more;
+    }
+    struct key_index *index = index_new(m, 4 * SMALL);
+    if (!index) return NULL;
+    m->indexes[++m->index_count] = index;
+    c->index = m->index_count;
+    return index;
+}
+
+static struct key_index *index_grow(struct machine *m, struct upk_cell *c, uint64_t need) {
+    struct key_index *old = index_of(m, c);
+    if (!old || need <= old->cap) return old;
+    uint32_t cap = old->cap;
+    while (cap < need && cap < UINT32_C(1) << 31) cap *= 2;
+    if (cap < need) {
+        (void)machine_fail_budget(m, UPK_BUDGET_ITEMS, need / 2);
+        return NULL;
+    }
+    struct key_index *to = index_new(m, cap);
+    if (!to) return NULL;
+    for (uint32_t i = 0; i < old->cap; i++) {
+        if (!old->slots[i].at) continue;
+        uint32_t at = (uint32_t)old->slots[i].hash & (cap - 1);
+        while (to->slots[at].at) at = (at + 1) & (cap - 1);
+        to->slots[at] = old->slots[i];
+    }
+    (void)mem_resize(&m->doc->mem, old, index_size(old->cap), 0);
+    m->indexes[c->index] = to;
+    return to;
+}
+
+static bool index_add(struct machine *m, struct key_index *index, const struct upk_cell *c, uint32_t from, uint32_t step) {
+    for (uint32_t i = from; i < c->len; i += step) {
+        struct upk_value v = value_resolve(c->items[i]);
+        uint64_t hash;
+        if (v.kind == UPK_FLOAT && isnan(v.as.f)) continue;
+        if (!hash_value(m, v, &hash)) return false;
+        uint32_t at = (uint32_t)hash & (index->cap - 1);
+        for (; index->slots[at].at; at = (at + 1) & (index->cap - 1)) {
+            if (index->slots[at].hash != hash) continue;
+            bool equal;
+            if (!nested_equal(m, v, c->items[index->slots[at].at - 1], &equal)) return false;
+            if (equal) return fail_equal(m, v);
+        }
+        index->slots[at] = (struct key_slot){.hash = hash, .at = i + 1};
+    }
+    return true;
+}
+
+static bool hashed_check(struct machine *m, struct upk_cell *c, uint32_t from, uint32_t step) {
+    machine_secret(m);
+    if (c->len / step <= SMALL) { /* a table for the moment: small containers may be many */
+        if (!m->scratch && !(m->scratch = index_new(m, 4 * SMALL))) return false;
+        memset(m->scratch->slots, 0, 4 * SMALL * sizeof *m->scratch->slots);
+        return index_add(m, m->scratch, c, 0, step);
+    }
+    if (!c->index) from = 0;
+    struct key_index *index = index_grow(m, c, 2 * ((uint64_t)c->len / step) + 1);
+    return index && index_add(m, index, c, from, step);
+}
+
+/* ---- small containers of scalars */
+
+static uint64_t load(const uint8_t *p, size_t n) {
+    uint64_t w = 0;
+    if (n >= 8) {
+        memcpy(&w, p, 8);
+    } else if (n >= 4) {
+        uint32_t lo, hi;
+        memcpy(&lo, p, 4);
+        memcpy(&hi, p + n - 4, 4);
+        w = lo | (uint64_t)hi << 32;
+    } else if (n) {
+        w = p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16;
+    }
+    return w;
+}
+
+/* Eight bits that equal values share.  No secret: a collision costs one look through at most SMALL members. */
+static unsigned short_hash(struct upk_value v) {
+    const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h;
+    if (is_text(v.kind)) {
+        h = (load(v.as.bytes, v.len) ^ v.len) * k;
+        if (v.len > 8) h = (h ^ load(v.as.bytes + v.len - 8, 8)) * k;
+    } else if (v.kind == UPK_FLOAT) {
+        int64_t i = v.as.f > -9e18 && v.as.f < 9e18 ? (int64_t)v.as.f : 0;
+        h = (uint64_t)i * k; /* an integral float shares with its int; any other with its whole part */
+    } else if (v.kind == UPK_NONE) {
+        h = 0;
+    } else {
+        h = (uint64_t)v.as.i * k;
+    }
+    return (unsigned)(h >> 56);
+}
+
+static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t step) {
+    uint64_t seen[4] = {0};
+    for (uint32_t i = 0; i < c->len; i += step) {
+        struct upk_value v = c->items[i];
+        unsigned h = short_hash(v);
+        uint64_t bit = UINT64_C(1) << (h & 63);
+        if (seen[h >> 6] & bit) {
+            for (uint32_t k = 0; k < i; k += step) {
+                bool inner;
+                if (shallow_equal(v, c->items[k], &inner)) return fail_equal(m, v);
+            }
+        }
+        seen[h >> 6] |= bit;
+    }
+    return true;
+}
+
+bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
+    const uint32_t step = c->kind == UPK_DICT ? 2 : 1;
+    uint32_t kinds = 0;
+    for (uint32_t i = from; i < c->len; i += step) kinds |= 1u << c->items[i].kind;
+    if (kinds & ~(uint32_t)SCALAR_KINDS) {
+        for (uint32_t i = from; i < c->len; i += step) {
+            if (!value_hashable(c->items[i])) {
+                return machine_fail_detail(m, UPK_ERR_UNHASHABLE, "a %s", kind_word(value_resolve(c->items[i]).kind));
+            }
+            if (m->policy && !harden(m, c->items[i], true)) return false;
+        }
+        if (m->policy && c->flags & CELL_HARD) return machine_fail_detail(m, UPK_ERR_INCOMPLETE, "a %s is reached from its own key", kind_word(c->kind));
+    }
+    if (!m->policy) return true;
+    bool small = c->len / step <= SMALL;
+    for (uint32_t i = 0; small && i < from; i += step) kinds |= 1u << c->items[i].kind;
+    if (small && !(kinds & ~(uint32_t)SCALAR_KINDS)) return small_check(m, c, step);
+    return hashed_check(m, c, from, step);
+}

@@ -1,0 +1,144 @@
+/* Matching of a finished graph against the types of a policy, and the parts it is made of.
+ *
+ *   shape.c          every object against its row, then the root
+ *   shape_leaf.c     types of single values: bounds, lengths, characters
+ *   shape_goal.c     what a pair of value and type asks of the values below it
+ *   shape_tree.c     proof by depth-first search, for graphs without cycles
+ *   shape_cyclic.c   proof by refutation, for graphs with cycles: the greatest fixed point
+ *   shape_explain.c  the reason of a refusal
+ *   type_name.c      types as a policy writes them
+ *
+ * A goal is something to be proved of one compound cell.  It asks either all of its parts (a list: each member; a form: each
+ * argument, state, ...) or one of them (a union: each alternative; an object: each form).  Parts that need no look below are
+ * decided at once and never become goals; a union of which one alternative is left becomes that alternative.
+ *
+ * Proofs stop at objects.  Each object must fit some form of its row, or the document is refused; so while a value is matched,
+ * an object may be taken to fit, and is of class C if the forms of its row say so.  Only where forms of one row result in
+ * different classes are the forms themselves asked.
+ *
+ * Layer: private to the runtime, over scratch.h.
+ */
+#ifndef UPK_MATCH_H
+#define UPK_MATCH_H
+
+#include "scratch.h"
+
+enum fit { FIT_NO, FIT_YES, FIT_OPEN };
+
+enum goal_what {
+    GOAL_TYPE,   /* cell, against the type `index` */
+    GOAL_OBJECT, /* object, against any form of its row */
+    GOAL_FORM,   /* object, against the form `index` */
+    GOAL_SPREAD  /* arguments of an object with CELL_SPREAD: the tuple spread out, or the tuple as the one argument, against
+                  * those of the form `index` */
+};
+
+struct goal {
+    struct upk_cell *cell; /* normalised */
+    uint32_t index;
+    uint32_t what; /* enum goal_what */
+};
+
+/* The number that tells the goals of one cell apart. */
+static inline uint32_t goal_key(const struct goal *g)
+{
+    return g->what << 30 | g->index;
+}
+
+struct part {
+    struct goal goal;
+    bool again; /* may be met again: its result is worth keeping */
+};
+
+struct cursor { /* how far a goal is looked at; starts as zeros */
+    size_t at;
+    uint32_t step;  /* of a form */
+    uint32_t found; /* of a record: fields */
+};
+
+/* Which field a record's key was the last time; keys of equal dicts are views of the same bytes as a rule. */
+struct field_memo {
+    const uint8_t *key;
+    uint32_t len;
+    uint32_t type, field;
+};
+
+enum { FIELD_MEMOS = 64 };
+
+struct matcher {
+    struct upk_doc *doc;
+    const struct upk_policy *policy;
+    struct mem *mem;
+    uint64_t pairs, budget;
+    bool any_at_once; /* CELL_ODD is exact: a container without it is plain data */
+    struct field_memo fields[FIELD_MEMOS];
+
+    struct tree *tree;     /* one of the two */
+    struct cyclic *cyclic;
+};
+
+/* ---- shape_leaf.c: single values, already normalised, of a kind that the type takes */
+
+bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t);
+bool length_fits(uint64_t n, const struct upk_type *t);
+bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32_t len);
+
+/* ---- shape_goal.c */
+
+/* v against a type.  FIT_OPEN: *part must be proved. */
+enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part);
+/* The next part of a goal that must be proved (FIT_OPEN), or the verdict on what is left of it.  A goal of all is proved if
+ * every part is, a goal of one if some part is (FIT_NO: none left). */
+enum fit goal_next(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part);
+bool goal_is_one_of(const struct matcher *m, const struct goal *g);
+/* Some type takes a value of this kind at all. */
+bool kind_fits(const struct upk_type *t, unsigned kind);
+/* Type of element i of a tuple type; 0: there is none. */
+uint32_t tuple_element(const struct matcher *m, const struct upk_type *t, size_t i);
+/* Field of a record type, UINT32_MAX: there is none. */
+uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key);
+
+/* Why a form cannot have made an object, before its values are looked at. */
+enum form_bar {
+    BAR_NONE,
+    BAR_VERB,
+    BAR_COUNT,    /* of arguments */
+    BAR_KEYWORDS, /* none are taken */
+    BAR_NO_STATE,
+    BAR_STATE,
+    BAR_ITEMS,
+    BAR_PAIRS,
+    BAR_ADDS
+};
+enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f);
+
+/* ---- the two provers.  The second is told all goals first, as nothing is decided before everything is known. */
+
+bool tree_new(struct matcher *m);
+enum match_status tree_prove(struct matcher *m, const struct goal *g, bool *proved);
+void tree_free(struct matcher *m);
+
+bool cyclic_new(struct matcher *m);
+bool cyclic_add(struct matcher *m, const struct goal *g);
+enum match_status cyclic_solve(struct matcher *m);
+bool cyclic_refuted(const struct matcher *m, const struct goal *g); /* false also where it was never asked */
+bool cyclic_holds(const struct matcher *m, const struct goal *g);   /* it was asked */
+void cyclic_free(struct matcher *m);
+
+/* ---- shape_explain.c, type_name.c */
+
+void explain_object(struct matcher *m, const struct object *o, struct match_result *why);
+void explain_root(struct matcher *m, struct match_result *why);
+
+struct text { /* NUL-terminated text that is cut where it does not fit, with "..." */
+    char *at;
+    size_t size, len; /* size at least 1 */
+};
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void text_add(struct text *t, const char *format, ...);
+void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type);
+void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v);
+
+#endif

@@ -1,0 +1,308 @@
+/* libupk: decode untrusted pickle under a compiled policy.
+ *
+ * A pickle is read once into an inert graph (nothing is imported, called or built), decided as a whole, and only then handed
+ * out.  Conventions, for every function here:
+ *
+ *  - Functions that can fail return bool; false leaves out-parameters untouched, except `err`, which is filled when it is not
+ *    NULL.  The library never prints, exits or keeps global state; calls on different documents may run in parallel.
+ *  - Sizes are bytes unless said otherwise.  Text is {pointer, length}, UTF-8 in which lone surrogates may stand as three
+ *    bytes (Python's surrogatepass), never NUL-terminated.
+ *  - A document borrows the caller's input: the buffer (and out-of-band buffers) must live, unchanged, as long as the
+ *    document, unless UPK_COPY is given.
+ *
+ * Sources: PEP 307, 3154 and 574; Lib/pickletools.py.  Layer: the public surface, over libc alone.
+ */
+#ifndef UPK_H
+#define UPK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct upk_policy; /* upk_tables.h; made by policyc */
+struct upk_doc;
+struct upk_cell; /* private */
+
+#define UPK_VERSION "0.1.0"
+
+/* ---- values --------------------------------------------------------------------------------------------------------- */
+
+enum upk_kind {
+    UPK_INVALID = 0,
+    UPK_NONE,
+    UPK_BOOL,
+    UPK_INT,    /* fits in 64 bits */
+    UPK_BIGINT, /* does not */
+    UPK_FLOAT,
+    UPK_STR,
+    UPK_STR8, /* Python 2's str: opcodes STRING, BINSTRING, SHORT_BINSTRING */
+    UPK_BYTES,
+    UPK_BUFFER, /* out of band (PEP 574) */
+    UPK_EXT,    /* copyreg extension code; only in inspected documents */
+    UPK_BYTEARRAY,
+    UPK_GLOBAL, /* a name: class, function or const */
+    UPK_PERSID,
+    UPK_TUPLE,
+    UPK_FROZENSET,
+    UPK_LIST,
+    UPK_DICT,
+    UPK_SET,
+    UPK_OBJECT /* made by a call: REDUCE, NEWOBJ, NEWOBJ_EX, INST, OBJ */
+};
+
+/* One node, 16 bytes, passed by value.  The members are private: use the accessors. */
+struct upk_value {
+    uint8_t kind;  /* enum upk_kind */
+    uint8_t flags; /* private */
+    uint16_t aux;  /* private */
+    uint32_t len;  /* bytes, of STR, STR8, BYTES, BIGINT */
+    union {
+        int64_t i;
+        double f;
+        const uint8_t *bytes;
+        struct upk_cell *cell;
+    } as;
+};
+
+/* ---- errors --------------------------------------------------------------------------------------------------------- */
+
+/* Classes of refusal: X(NAME, word). */
+#define UPK_CLASSES(X)                                                                                                   \
+    X(OK, ok) X(TRUNCATED, truncated) X(OPCODE, opcode) X(PROTOCOL, protocol) X(ARGUMENT, argument) X(STACK, stack)      \
+    X(MEMO, memo) X(KIND, kind) X(LIMIT, limit) X(GLOBAL, global) X(RECIPE, recipe) X(ROOT, root)                        \
+    X(TRAILING, trailing) X(NATIVE, native) X(MEMORY, memory) X(MISUSE, misuse)
+
+enum upk_class_of_refusal {
+#define UPK_X(name, word) UPK_CLASS_##name,
+    UPK_CLASSES(UPK_X)
+#undef UPK_X
+    UPK_CLASS_COUNT
+};
+
+/* Stable codes: X(number, NAME, class, sentence).  R1xx malformed, R2xx refused by the policy, R3xx over a budget, R4xx out
+ * of memory, R9xx caller misuse.  Never reused.  docs/refusals.md explains each. */
+#define UPK_CODES(X)                                                                                                     \
+    X(101, TRUNCATED, TRUNCATED, "the stream ends inside an opcode or before STOP")                                      \
+    X(102, LENGTH, TRUNCATED, "a length says more bytes than the stream has left")                                       \
+    X(103, OPCODE_UNKNOWN, OPCODE, "no opcode has this byte")                                                            \
+    X(104, PROTOCOL_NUMBER, PROTOCOL, "unknown protocol")                                                                \
+    X(105, PROTOCOL_PLACE, PROTOCOL, "PROTO is allowed once, as the first opcode")                                       \
+    X(106, PROTOCOL_OPCODE, PROTOCOL, "opcode newer than the stream's protocol")                                         \
+    X(107, FRAME, PROTOCOL, "frame inside a frame")                                                                      \
+    X(108, FRAME_CROSSED, PROTOCOL, "opcode crosses the end of its frame")                                               \
+    X(109, NUMBER, ARGUMENT, "malformed number")                                                                         \
+    X(110, UTF8, ARGUMENT, "malformed UTF-8")                                                                            \
+    X(111, ESCAPE, ARGUMENT, "malformed escape")                                                                         \
+    X(112, NEGATIVE, ARGUMENT, "negative length")                                                                        \
+    X(113, QUOTES, ARGUMENT, "STRING is not in quotes")                                                                  \
+    X(114, PERSID_ASCII, ARGUMENT, "persistent id is not ASCII")                                                         \
+    X(115, EXT_CODE, ARGUMENT, "extension code is not positive")                                                         \
+    X(116, BUFFER_MISSING, ARGUMENT, "no out-of-band buffer for NEXT_BUFFER")                                            \
+    X(117, UNDERFLOW, STACK, "the stack has too few values")                                                             \
+    X(118, MARK_IN_THE_WAY, STACK, "a MARK stands in the way")                                                           \
+    X(119, NO_MARK, STACK, "there is no MARK")                                                                           \
+    X(120, ODD, STACK, "odd number of keys and values")                                                                  \
+    X(121, LEFT_OVER, STACK, "values are left on the stack at STOP")                                                     \
+    X(122, NO_CLASS, STACK, "OBJ without a class")                                                                       \
+    X(123, MEMO_UNSET, MEMO, "memo key is not set")                                                                      \
+    X(124, MEMO_TWICE, MEMO, "memo key is set twice")                                                                    \
+    X(125, MEMO_FAR, MEMO, "memo key is larger than the stream")                                                         \
+    X(126, KIND, KIND, "operation on a value it does not fit")                                                           \
+    X(127, UNHASHABLE, KIND, "unhashable key or member")                                                                 \
+    X(128, CALLABLE, KIND, "only a name can be called")                                                                  \
+    X(129, ARGUMENTS, KIND, "arguments are not a tuple")                                                                 \
+    X(130, KEYWORDS, KIND, "keywords are not a dict")                                                                    \
+    X(131, NAME_STRINGS, KIND, "STACK_GLOBAL needs two strings")                                                         \
+    X(132, TRAILING, TRAILING, "bytes after STOP")                                                                       \
+    X(201, GLOBAL, GLOBAL, "name is not granted")                                                                        \
+    X(202, NAME_LENGTH, GLOBAL, "empty or overlong name")                                                                \
+    X(203, OPCODE_REFUSED, OPCODE, "opcode is not allowed")                                                              \
+    X(204, PROTOCOL_REFUSED, PROTOCOL, "protocol is not allowed")                                                        \
+    X(205, RECIPE, RECIPE, "object is not made as its row says")                                                         \
+    X(206, SPELLING, RECIPE, "name only spells other things in old protocols, and does not do so here")                  \
+    X(207, BUILD_TWICE, RECIPE, "second BUILD of one object")                                                            \
+    X(208, LATE_CHANGE, RECIPE, "change after use")                                                                      \
+    X(209, STEP, RECIPE, "the row does not permit this step")                                                            \
+    X(210, EQUAL_KEYS, RECIPE, "two keys or members are equal")                                                          \
+    X(211, INCOMPLETE, KIND, "a key, member or argument is not complete when it is used")                                \
+    X(212, ROOT, ROOT, "value is not of the root type")                                                                  \
+    X(213, CYCLE, ROOT, "value is cyclic, and the root is not")                                                          \
+    X(214, CALLED_VALUE, RECIPE, "a computed value is called")                                                           \
+    X(215, PERSID_REFUSED, KIND, "the host refuses this persistent id")                                                  \
+    X(220, NATIVE, NATIVE, "a native check refuses this value")                                                          \
+    X(301, BUDGET, LIMIT, "over a budget")                                                                               \
+    X(401, MEMORY, MEMORY, "out of memory")                                                                              \
+    X(901, MISUSE, MISUSE, "wrong arguments of the caller")                                                              \
+    X(902, TABLE, MISUSE, "policy table of another version, or damaged")
+
+enum upk_code {
+    UPK_OK = 0,
+#define UPK_X(number, name, cls, sentence) UPK_ERR_##name = number,
+    UPK_CODES(UPK_X)
+#undef UPK_X
+};
+
+/* A refusal.  Plain data, no ownership.  Text is NUL-terminated printable ASCII: names and keys of the stream are bounded
+ * and escaped when they are stored. */
+struct upk_error {
+    uint16_t code;     /* enum upk_code */
+    uint8_t cls;       /* enum upk_class_of_refusal */
+    uint8_t opcode;    /* enum upk_op at `offset`; 0: none */
+    uint8_t byte;      /* the byte at `offset`, for unknown opcodes */
+    uint8_t budget;    /* enum upk_budget, for code UPK_ERR_BUDGET */
+    uint8_t verb;      /* enum upk_verb that would be wanted, for the grant line; 0: unknown */
+    uint8_t dangerous; /* the name is on the closed list: no grant line */
+    uint32_t arity;    /* number of arguments seen, for the grant line */
+    uint64_t offset;   /* of the opcode in the stream */
+    uint64_t limit, figure;
+    char module[260], name[260]; /* the name concerned; empty: none */
+    char detail[160];            /* what exactly is wrong */
+    char path[160];              /* place in the value: $.frames[3].pixels */
+    char policy[160];            /* "channel result of policy agent.return 3" */
+    char rule[120];              /* the policy's line that ruled: "std/values.policy:12"; empty: none */
+    char file_kind[48];          /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
+};
+
+const char *upk_class_word(unsigned cls);   /* "truncated"; never NULL */
+const char *upk_op_name(unsigned op);       /* "BININT1"; never NULL */
+const char *upk_budget_word(unsigned b);    /* "depth"; never NULL */
+const char *upk_code_sentence(unsigned code);
+
+/* Write one line (no newline) that says what is wrong, with names and figures, into buf; NUL-terminated, cut to size.
+ * Returns the length the whole text has, as snprintf does. */
+size_t upk_error_message(const struct upk_error *err, char *buf, size_t size);
+/* The policy text that would grant what is refused, or "" where there is none to give (dangerous or odd names, malformed
+ * streams).  Same return as above. */
+size_t upk_error_grant(const struct upk_error *err, char *buf, size_t size);
+/* The full refusal in several lines, each ended by LF: message [code], place, rule, grant. */
+void upk_error_write(const struct upk_error *err, FILE *to);
+
+/* ---- decoding ------------------------------------------------------------------------------------------------------- */
+
+struct upk_allocator {
+    void *(*resize)(void *ctx, void *block, size_t old_size, size_t new_size); /* as realloc; new_size 0 frees */
+    void *ctx;
+};
+
+struct upk_bytes {
+    const void *data;
+    size_t len;
+};
+
+enum upk_flag {
+    UPK_COPY = 1,           /* copy the input first: the document does not borrow it */
+    UPK_ALLOW_TRAILING = 2, /* bytes after STOP are left alone; *used says where the pickle ended */
+    UPK_FAMILY_FLAGS = 4    /* inspection: `families` is set (else the family core alone) */
+};
+
+/* Asked for each PERSID and BINPERSID; `id` is the finished value so far.  Returns false to refuse. */
+typedef bool (*upk_persid_fn)(void *ctx, struct upk_value id);
+
+struct upk_options {
+    const struct upk_allocator *allocator; /* NULL: malloc */
+    uint32_t flags;                        /* enum upk_flag */
+    uint32_t families;                     /* inspection and scan: bits 1 << enum upk_family */
+    const struct upk_bytes *buffers;       /* out-of-band buffers in the order of NEXT_BUFFER */
+    size_t buffer_count;
+    upk_persid_fn persid; /* NULL: inert persid nodes */
+    void *persid_ctx;
+    size_t *used;            /* out, may be NULL: bytes of the pickle, STOP included */
+    const uint64_t *budgets; /* inspection and scan: UPK_BUDGET_COUNT figures; NULL: the defaults */
+};
+
+/* Decode `len` bytes under `policy`.  On success *doc is owned by the caller (upk_doc_free). */
+bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options,
+                struct upk_doc **doc, struct upk_error *err);
+/* The verdict alone; no document is kept. */
+bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options,
+               struct upk_error *err);
+/* Decode without a policy, everything inert: the machine's own rules and budgets only. */
+bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
+                 struct upk_error *err);
+
+/* What a stream uses, all at once and without a policy.  Names are in the order of first use. */
+struct upk_scan_name {
+    char module[260], name[260]; /* printable, as in errors; Python 2 names mapped */
+    uint64_t offset, count;      /* of the first use; uses */
+    uint8_t opcode;              /* GLOBAL, STACK_GLOBAL or INST */
+    uint8_t dangerous;           /* on the closed list of names that no policy should grant */
+};
+struct upk_scan {
+    uint64_t opcodes[72]; /* count, by enum upk_op */
+    uint64_t figures[16]; /* by enum upk_budget: what the stream needs */
+    uint32_t protocol;
+    bool cyclic;
+    size_t name_count;
+    struct upk_scan_name *names;
+    struct upk_allocator allocator; /* private */
+};
+/* On success the result is owned: upk_scan_free. */
+bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan **scan,
+              struct upk_error *err);
+void upk_scan_free(struct upk_scan *scan);
+
+/* Structural validation of any table, in O(n): indices, order, text, every key found under its own hash. */
+bool upk_policy_check(const struct upk_policy *policy, struct upk_error *err);
+
+/* ---- documents ------------------------------------------------------------------------------------------------------ */
+
+void upk_doc_free(struct upk_doc *doc); /* NULL is fine */
+struct upk_value upk_doc_root(const struct upk_doc *doc);
+const struct upk_policy *upk_doc_policy(const struct upk_doc *doc); /* NULL: inspected */
+size_t upk_doc_memory(const struct upk_doc *doc);                   /* bytes held */
+
+/* The kind, spellings of old protocols resolved (bytes made by _codecs.encode are BYTES). */
+enum upk_kind upk_kind(struct upk_value v);
+bool upk_is(struct upk_value v, enum upk_kind kind);
+
+bool upk_get_bool(struct upk_value v, bool *out);
+bool upk_get_int64(struct upk_value v, int64_t *out); /* INT only */
+/* INT or BIGINT as little-endian two's complement of least length (0 is one byte).  For INT, `scratch` holds the bytes. */
+bool upk_get_bigint(struct upk_value v, uint8_t scratch[8], const uint8_t **bytes, size_t *len);
+bool upk_get_double(struct upk_value v, double *out);
+bool upk_get_str(struct upk_value v, const char **text, size_t *len); /* STR, and STR8 that is ASCII */
+/* BYTES, BYTEARRAY or STR8. */
+bool upk_get_bytes(struct upk_value v, const uint8_t **bytes, size_t *len);
+bool upk_get_buffer(struct upk_value v, size_t *index, bool *readonly);
+/* The bytes of out-of-band buffer `index`; false: they were not given. */
+bool upk_doc_buffer(const struct upk_doc *doc, size_t index, const uint8_t **bytes, size_t *len);
+bool upk_get_global(struct upk_value v, const char **module, size_t *module_len, const char **name, size_t *name_len);
+bool upk_get_persid(struct upk_value v, struct upk_value *id);
+bool upk_get_ext(struct upk_value v, int64_t *code);
+
+/* Members: of LIST, TUPLE, SET, FROZENSET; of an OBJECT its items (or adds).  For DICT and an OBJECT's pairs, keys and
+ * values by position, in the stream's order. */
+size_t upk_len(struct upk_value v);
+bool upk_at(struct upk_value v, size_t i, struct upk_value *out);
+bool upk_pair_at(struct upk_value v, size_t i, struct upk_value *key, struct upk_value *value);
+size_t upk_pair_len(struct upk_value v);
+bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out); /* by str key */
+
+/* Objects.  Row ids are the generated header's enum; 0: none (inspected). */
+uint32_t upk_object_row(struct upk_value v);
+bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len, const char **name, size_t *name_len);
+bool upk_object_args(struct upk_value v, struct upk_value *args);   /* a TUPLE */
+bool upk_object_kwargs(struct upk_value v, struct upk_value *kw);   /* a DICT; false: none */
+bool upk_object_state(struct upk_value v, struct upk_value *state); /* false: none */
+/* Identity: two values are the same object exactly when both are nonzero and equal.  0: a plain scalar. */
+uintptr_t upk_identity(struct upk_value v);
+
+/* ---- printed forms -------------------------------------------------------------------------------------------------- */
+
+/* Receives pieces of text; returns false to stop. */
+typedef bool (*upk_sink)(void *ctx, const char *text, size_t len);
+/* Print the root: `tree` what the opcodes build, as S-expressions; `json` lossless JSON with tagged objects; `repr` Python
+ * literal syntax.  Charges the budget `expanded` while it writes; false: the sink stopped, or err says why. */
+bool upk_print_tree(const struct upk_doc *doc, upk_sink sink, void *ctx, struct upk_error *err);
+bool upk_print_json(const struct upk_doc *doc, upk_sink sink, void *ctx, struct upk_error *err);
+bool upk_print_repr(const struct upk_doc *doc, upk_sink sink, void *ctx, struct upk_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

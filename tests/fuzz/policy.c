@@ -1,0 +1,102 @@
+/* Fuzz target: any bytes as a policy file.
+ *
+ * What must hold for every input, beside not crashing and not leaking:
+ *   - a compile that fails has reported an error, and one that succeeds none;
+ *   - with and without a writer of messages the outcome and the number of errors are the same;
+ *   - messages are printable, whatever the bytes;
+ *   - a model's rows, aliases, fields and classes are sorted and none is there twice, and types are well formed.
+ *
+ * Layer: tests only, over the compiler's front door.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../compiler/compile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                 \
+    do {                                                                                   \
+        if (!(condition)) {                                                                \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                                       \
+        }                                                                                  \
+    } while (0)
+
+static void take_message(void *context, const char *bytes, size_t len) {
+    size_t *total = context;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)bytes[i];
+        REQUIRE((c >= 0x20 || c == '\n') && c != 0x7f);
+    }
+    *total += len;
+}
+
+static int compare_names(struct model_name a, struct model_name b) {
+    const int order = text_compare(a.module, b.module);
+    return order != 0 ? order : text_compare(a.qualname, b.qualname);
+}
+
+static void require_type(const struct model_type *t) {
+    REQUIRE(t->kind < UPK_TYPE_COUNT);
+    REQUIRE(t->mark == 0);
+    REQUIRE(t->lo <= t->hi);
+    REQUIRE(t->optional + t->repeats <= t->elem_count);
+    for (size_t i = 1; i < t->char_count; i++) REQUIRE(t->chars[i].lo > t->chars[i - 1].hi + 1);
+    for (size_t i = 1; i < t->field_count; i++) REQUIRE(text_compare(t->fields[i - 1].key, t->fields[i].key) < 0);
+    for (size_t i = 1; i < t->class_count; i++) REQUIRE(compare_names(t->classes[i - 1], t->classes[i]) < 0);
+    for (size_t i = 0; i < t->alt_count; i++) REQUIRE(t->alts[i]->kind != UPK_TYPE_UNION);
+    if (t->kind == UPK_TYPE_UNION) REQUIRE(t->alt_count >= 2);
+    if (t->kind == UPK_TYPE_LIST) REQUIRE(t->item != NULL);
+    if (t->kind == UPK_TYPE_DICT) REQUIRE(t->key != NULL && t->value != NULL);
+}
+
+static void require_form(const struct model_form *f) {
+    const struct model_type *const held[] = {f->args, f->kw, f->state, f->items, f->pair_key, f->pair_value, f->adds};
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        if (held[i] != NULL) require_type(held[i]);
+    }
+    REQUIRE(f->verb != UPK_VERB_NONE);
+    REQUIRE((f->args == NULL) == (f->verb == UPK_VERB_REF || f->verb == UPK_VERB_CONST));
+    REQUIRE(f->verb != UPK_VERB_FUNC || f->because.len != 0);
+    REQUIRE(f->result.module.len != 0 && f->result.qualname.len != 0);
+}
+
+static void require_model(const struct model *m) {
+    REQUIRE(m->root != NULL);
+    require_type(m->root);
+    REQUIRE(m->protocol_min <= m->protocol_max && m->protocol_max <= 5);
+    REQUIRE(m->allowed['.'] && !m->allowed[0x82] && !m->allowed[0x83] && !m->allowed[0x84]);
+    for (size_t i = 1; i < m->alias_count; i++) REQUIRE(text_compare(m->aliases[i - 1].from, m->aliases[i].from) < 0);
+    for (size_t i = 0; i < m->row_count; i++) {
+        REQUIRE(m->rows[i].form_count != 0);
+        REQUIRE(m->rows[i].name.module.len - 1 < 256 && m->rows[i].name.qualname.len - 1 < 256);
+        if (i != 0) REQUIRE(compare_names(m->rows[i - 1].name, m->rows[i].name) < 0);
+        for (size_t k = 0; k < m->rows[i].form_count; k++) require_form(&m->rows[i].forms[k]);
+    }
+}
+
+static size_t compile(const uint8_t *data, size_t size, bool quiet) {
+    size_t total = 0;
+    struct diag d;
+    struct compiled *compiled = NULL;
+    const struct compile_options options = {.path = "fuzz.policy", .text = (const char *)data, .text_len = size};
+    diag_init(&d, (struct diag_sink){.write = quiet ? NULL : take_message, .context = &total});
+    const bool good = policy_compile(&options, &d, &compiled);
+    const size_t errors = diag_error_count(&d);
+    REQUIRE(good == (errors == 0));
+    REQUIRE(good == (compiled != NULL));
+    diag_flush(&d);
+    REQUIRE(quiet || (total == 0) == good);
+    diag_free(&d); /* models outlive it */
+    for (size_t i = 0; good && i < compiled->model_count; i++) require_model(&compiled->models[i]);
+    compiled_free(compiled);
+    return errors;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const size_t errors = compile(size == 0 ? (const uint8_t *)"" : data, size, true);
+    REQUIRE(compile(size == 0 ? (const uint8_t *)"" : data, size, false) == errors);
+    return 0;
+}

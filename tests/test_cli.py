@@ -1,0 +1,227 @@
+#!/usr/bin/python3
+"""The command line of `unpickle` and `policyc try`: options and their order, verdicts as text and TSV, exit status.
+
+usage: test_cli.py BUILD       (from the top folder, after `make`)
+
+Prints one line for each failure, and at the end `N passed, N failed`.
+"""
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+
+CHANNELS = """policy t.channels 1;
+channel numbers { root int; }
+channel texts { root str; }
+"""
+ONE = """policy t.one 1;
+opcodes core, buffer;
+root any | buffer;
+"""
+BROKEN = """policy t.broken 1;
+root nosuch;
+"""
+
+# PROTO 5, NEXT_BUFFER, STOP
+BUFFER = b"\x80\x05\x97."
+
+
+class Cli:
+    def __init__(self, build, folder):
+        self.build = os.path.abspath(build)
+        self.folder = folder
+        self.passed = self.failed = 0
+
+    def write(self, name, data):
+        with open(os.path.join(os.fsencode(self.folder), os.fsencode(name)), "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode())
+
+    def run(self, program, *arguments, stdin=b""):
+        command = [os.path.join(self.build, program)] + (["try"] if program == "policyc" else [])
+        done = subprocess.run(command + list(arguments), input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              cwd=self.folder, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def check(self, condition, what):
+        if condition:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print("FAILED " + what)
+
+    def expect(self, program, arguments, status, out=None, err=None, stdin=b""):
+        """`out` is the whole of stdout; `err` some text within stderr, or b"" for nothing at all."""
+        got = self.run(program, *arguments, stdin=stdin)
+        right = got[0] == status and (out is None or got[1] == out) and (err is None or (err in got[2] if err else not got[2]))
+        self.check(right, "%s %s: expected %r, got %r" % (program, arguments, (status, out, err), got))
+
+    def unpickle(self, arguments, *expected, **more):
+        self.expect("unpickle", arguments, *expected, **more)
+
+    def attempt(self, arguments, *expected, **more):
+        self.expect("policyc", arguments, *expected, **more)
+
+
+def write_files(cli):
+    cli.write("channels.policy", CHANNELS)
+    cli.write("one.policy", ONE)
+    cli.write("broken.policy", BROKEN)
+    cli.write("one.pkl", pickle.dumps(1, 4))
+    cli.write("text.pkl", pickle.dumps("x\ty", 4))
+    cli.write("list.pkl", pickle.dumps([1, "a"], 2))
+    cli.write("call.pkl", b"cos\nsystem\n(S'true'\ntR.")
+    cli.write("cut.pkl", pickle.dumps([1] * 100, 4)[:50])
+    cli.write("python2.pkl", b"S'a'\n.")
+    cli.write("buffer.pkl", BUFFER)
+    cli.write("buffer.bin", b"0123")
+    cli.write("odd\tname\n.pkl", pickle.dumps(1, 4))
+    cli.write(b"\xff.pkl", pickle.dumps(1, 4))
+    cli.write("-dash.pkl", pickle.dumps(2, 4))
+    cli.write("a:b.policy", "policy t.colon 1;\nroot int;\n")
+    cli.write("files.list", "one.pkl\n\ntext.pkl")
+
+
+def test_exit_status(cli):
+    cli.unpickle(["-p", "values", "one.pkl"], 0, b"1\n", b"")
+    cli.unpickle(["-p", "values", "call.pkl"], 1, None, b"")
+    cli.unpickle(["-p", "values", "one.pkl", "cut.pkl", "list.pkl"], 1, None, b"")
+    cli.unpickle(["-p", "values", "missing.pkl"], 3, b"", b"missing.pkl: No such file")
+    cli.unpickle(["-p", "values", "missing.pkl", "call.pkl", "one.pkl"], 3)
+    cli.unpickle(["-p", "values", "."], 3, b"", b"Is a directory")
+    cli.attempt(["one.policy", "one.pkl"], 0, b"1\n", b"")
+    cli.attempt(["one.policy", "call.pkl"], 1)
+    cli.attempt(["one.policy", "missing.pkl"], 3, b"", b"No such file")
+    cli.unpickle(["--files-from", "missing.list", "-p", "values"], 3, b"", b"missing.list")
+
+
+def test_usage(cli):
+    for arguments in ([], ["one.pkl"], ["-p", "values"], ["-p"], ["-p", "nosuch", "one.pkl"], ["-p", "values:x", "one.pkl"],
+                      ["--nosuch", "-p", "values", "one.pkl"], ["-p", "values", "--print", "xml", "one.pkl"],
+                      ["--inspect", "-p", "values", "one.pkl"], ["--inspect", "--opcodes", "core,", "one.pkl"],
+                      ["--inspect", "--opcodes", "all", "one.pkl"], ["-p", "values", "--opcodes", "core", "one.pkl"],
+                      ["--tsv=1", "-p", "values", "one.pkl"], ["--print"], ["-I", ".", "-p", "values", "one.pkl"]):
+        status, out, err = cli.run("unpickle", *arguments)
+        cli.check((status, out) == (2, b"") and err.startswith(b"unpickle: "), "usage %s: %r" % (arguments, (status, out, err)))
+    for arguments in ([], ["one.policy"], ["nosuch.policy", "one.pkl"], ["broken.policy", "one.pkl"],
+                      ["channels.policy", "one.pkl"], ["channels.policy:nosuch", "one.pkl"], ["one.policy:x", "one.pkl"],
+                      ["--inspect", "one.pkl"], ["-p", "values", "one.policy", "one.pkl"]):
+        status, out, err = cli.run("policyc", *arguments)
+        cli.check((status, out) == (2, b"") and err, "try usage %s: %r" % (arguments, (status, out, err)))
+    for program in ("unpickle", "policyc"):
+        cli.expect(program, ["--help"], 0, None, b"")
+        cli.expect(program, ["--version"], 0, None, b"")
+    status, out, err = cli.run("unpickle", "--list-policies")
+    cli.check(status == 0 and b"values" in out.split(b"\n") and not err, "--list-policies: %r" % ((status, out, err),))
+    for name in out.split():
+        cli.unpickle(["--print", "none", "-p", name.decode(), "missing.pkl"], 3)
+
+
+def test_order(cli):
+    tree = b'(list 1 "a")\n'
+    cli.unpickle(["--print", "tree", "-p", "values", "list.pkl"], 0, tree)
+    cli.unpickle(["-p", "values", "list.pkl", "--print", "tree"], 0, tree)
+    cli.unpickle(["list.pkl", "--print=tree", "-pvalues"], 0, tree)
+    cli.unpickle(["list.pkl", "--policy=values", "--print", "json", "--print", "tree"], 0, tree)
+    cli.unpickle(["--print", "tree", "-p", "values", "--", "-dash.pkl"], 0, b"2\n")
+    cli.unpickle(["-dash.pkl", "-p", "values"], 2)
+    cli.attempt(["--print", "tree", "one.policy", "list.pkl"], 0, tree)
+    cli.attempt(["one.policy", "--print", "tree", "list.pkl"], 0, tree)
+    cli.attempt(["one.policy", "list.pkl", "--print", "tree"], 0, tree)
+    cli.attempt(["--tsv", "one.policy", "--print", "none", "list.pkl"], 0, b"list.pkl\taccept\t\n")
+
+
+def test_forms(cli):
+    cli.unpickle(["-p", "values", "list.pkl"], 0, b"[1, 'a']\n")
+    cli.unpickle(["-p", "values", "--print", "repr", "list.pkl"], 0, b"[1, 'a']\n")
+    cli.unpickle(["-p", "values", "--print", "json", "list.pkl"], 0, b'[1, "a"]\n')
+    cli.unpickle(["-p", "values", "--print", "none", "list.pkl"], 0, b"accepted\n")
+    cli.unpickle(["-p", "values", "one.pkl", "list.pkl"], 0, b"one.pkl: 1\nlist.pkl: [1, 'a']\n")
+    status, out, _ = cli.run("unpickle", "-p", "values", "call.pkl")
+    cli.check(status == 1 and out.startswith(b"refused: ") and b"at byte 0" in out and b"policy values" in out,
+              "refusal: %r" % out)
+    large = pickle.dumps(["x" * 1000] * 3000, 4)
+    cli.write("large.pkl", large)
+    for form, quote in (("json", '"'), ("repr", "'")):
+        expected = "[" + ", ".join([quote + "x" * 1000 + quote] * 3000) + "]\n"
+        cli.unpickle(["-p", "values", "--print", form, "large.pkl"], 0, expected.encode())
+
+
+def test_tsv(cli):
+    cli.unpickle(["-p", "values", "--tsv", "one.pkl", "missing.pkl", "text.pkl"], 3,
+                 b"one.pkl\taccept\t1\nmissing.pkl\tio\tNo such file or directory\ntext.pkl\taccept\t'x\\ty'\n", b"")
+    status, out, err = cli.run("unpickle", "-p", "values", "--tsv", "call.pkl", "cut.pkl")
+    lines = [line.split(b"\t") for line in out.split(b"\n")]
+    cli.check(status == 1 and not err and len(lines) == 3 and lines[2] == [b""], "tsv lines: %r" % out)
+    cli.check(lines[0][:5] == [b"call.pkl", b"refused", b"global", b"R201", b"0"] and len(lines[0]) == 6, "tsv: %r" % lines[0])
+    cli.check(lines[1][:3] == [b"cut.pkl", b"refused", b"truncated"] and len(lines[1]) == 6, "tsv: %r" % lines[1])
+    cli.write("names.pkl", pickle.PROTO + b"\x04" + b"\x8c\x04a\tb\n\x8c\x05\xc3\xa9\x1b[0\x93.")
+    status, out, _ = cli.run("unpickle", "-p", "values", "--tsv", "names.pkl")
+    cli.check(status == 1 and out.count(b"\n") == 1 and out.count(b"\t") == 5 and all(0x20 <= c < 0x7f or c in b"\t\n" for c in out),
+              "names of a stream in TSV: %r" % out)
+    cli.unpickle(["-p", "values", "--tsv", "odd\tname\n.pkl"], 0, b"odd\tname\n.pkl\taccept\t1\n")
+    cli.unpickle(["-p", "values", "--tsv", b"\xff.pkl"], 0, b"\xff.pkl\taccept\t1\n")
+    cli.unpickle(["-p", "values", b"\xff.pkl", "odd\tname\n.pkl"], 0, b"\\xff.pkl: 1\nodd\\x09name\\x0a.pkl: 1\n")
+    cli.unpickle(["-p", "values", "no\nsuch\x1b.pkl"], 3, b"", b"no\\x0asuch\\x1b.pkl: ")
+
+
+def test_input(cli):
+    cli.unpickle(["-p", "values", "-"], 0, b"[7]\n", stdin=pickle.dumps([7], 5))
+    cli.unpickle(["-p", "values", "--tsv", "-", "one.pkl"], 0, b"-\taccept\t7\none.pkl\taccept\t1\n", stdin=pickle.dumps(7))
+    cli.unpickle(["-p", "values", "--tsv", "-", "-"], 3, b"-\taccept\t7\n-\tio\tstandard input was read already\n",
+                 stdin=pickle.dumps(7))
+    cli.unpickle(["-p", "values", "-"], 1, stdin=b"")
+    cli.attempt(["one.policy", "-"], 0, b"7\n", stdin=pickle.dumps(7))
+    expected = b"one.pkl: 1\ntext.pkl: 'x\\ty'\n"
+    cli.unpickle(["-p", "values", "--files-from", "files.list"], 0, expected)
+    cli.unpickle(["-p", "values", "--files-from", "-"], 0, expected, stdin=b"one.pkl\ntext.pkl\n")
+    cli.unpickle(["-p", "values", "list.pkl", "--files-from", "files.list", "one.pkl", "--tsv", "--print", "none"], 0,
+                 b"list.pkl\taccept\t\none.pkl\taccept\t\ntext.pkl\taccept\t\none.pkl\taccept\t\n")
+    cli.unpickle(["-p", "values", "--files-from", "/dev/null"], 0, b"", b"")
+    cli.unpickle(["-p", "values", "--files-from", "one.pkl"], 2, b"")
+    cli.attempt(["--files-from", "files.list", "one.policy"], 0, expected)
+
+
+def test_buffers(cli):
+    cli.attempt(["one.policy", "--print", "tree", "--buffer", "buffer.bin", "buffer.pkl"], 0, b"(buffer 0)\n")
+    cli.attempt(["one.policy", "--tsv", "buffer.pkl"], 1)
+    _, out, _ = cli.run("policyc", "one.policy", "--tsv", "buffer.pkl")
+    cli.check(out.startswith(b"buffer.pkl\trefused\targument\tR116\t2\t"), "missing buffer: %r" % out)
+    cli.unpickle(["--inspect", "--opcodes", "core,buffer", "--print", "tree", "buffer.pkl"], 0, b"(buffer 0)\n")
+    cli.unpickle(["--inspect", "--opcodes", "core,buffer", "--print", "tree", "--buffer", "buffer.bin", "--buffer", "buffer.bin",
+                  "buffer.pkl"], 0, b"(buffer 0)\n")
+    cli.attempt(["one.policy", "--buffer", "missing.bin", "buffer.pkl"], 3, b"", b"missing.bin")
+
+
+def test_inspection(cli):
+    cli.unpickle(["--inspect", "--print", "tree", "call.pkl"], 1)
+    cli.unpickle(["--inspect", "--print", "tree", "--opcodes", "core,python2", "call.pkl"], 0,
+                 b'(reduce (global "os" "system") (tuple (str8 74727565)))\n')
+    _, out, _ = cli.run("unpickle", "--inspect", "--tsv", "python2.pkl")
+    cli.check(out.startswith(b"python2.pkl\trefused\topcode\t"), "default family: %r" % out)
+    cli.unpickle(["--opcodes", "python2", "--inspect", "python2.pkl"], 0, b"'a'\n")
+
+
+def test_channels(cli):
+    cli.attempt(["channels.policy:numbers", "one.pkl"], 0, b"1\n")
+    cli.attempt(["channels.policy:texts", "one.pkl"], 1)
+    cli.attempt(["channels.policy:texts", "text.pkl"], 0, b"'x\\ty'\n")
+    cli.attempt(["a:b.policy", "one.pkl"], 0, b"1\n")
+    status, out, err = cli.run("policyc", "channels.policy", "one.pkl")
+    cli.check(status == 2 and b"channel" in err and not out, "several channels: %r" % ((status, out, err),))
+
+
+def main():
+    build = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        cli = Cli(build, folder)
+        write_files(cli)
+        for test in (test_exit_status, test_usage, test_order, test_forms, test_tsv, test_input, test_buffers, test_inspection,
+                     test_channels):
+            test(cli)
+    print("%d passed, %d failed" % (cli.passed, cli.failed))
+    return 1 if cli.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

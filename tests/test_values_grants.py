@@ -1,0 +1,330 @@
+#!/usr/bin/python3
+"""policies/values.policy row by row: each grant with values that it accepts and values that it must refuse.
+
+Streams are written byte by byte (assemble.py), at protocols 0, 2, 3 and 4.  A row of the policy that no case names is a failure,
+so that no grant is added without its own.
+
+usage: test_values_grants.py BUILD      (from the top folder)
+"""
+
+import glob
+import os
+import re
+import sys
+import tempfile
+
+from assemble import Node, assemble, call, new, raw, ref, str8
+from run_corpus import Tally, run
+
+POLICY = "policies/values.policy"
+PROTOCOLS = (0, 2, 3, 4)
+TD = call("datetime::timedelta", 0, 3600, 0)
+TZ = call("datetime::timezone", TD)
+PARIS = call("zoneinfo::ZoneInfo._unpickle", "Europe/Paris", 1)
+FIELDS = (2024, 2, 29, 12, 0, 0, 3, 60, 0)
+
+
+def context(prec=28, rounding="ROUND_HALF_EVEN", emin=-999999, emax=999999, capitals=1, clamp=0, flags=(), traps=()):
+    return call("decimal::Context", prec, rounding, emin, emax, capitals, clamp, list(flags), list(traps))
+
+
+def uuid(**state):
+    return new("uuid::UUID", state=[state])
+
+
+def path(name, *parts):
+    return call("pathlib::" + name, *parts)
+
+
+# name of the row: (accepted values, refused values with the class of refusal, recipe where none is given)
+CASES = {
+    "builtins::range": ([call("builtins::range", 0, 3, 1), call("builtins::range", 3, -2**70, -1)],
+                        [call("builtins::range", 3), call("builtins::range", 0, 3, 0),
+                         call("builtins::range", 0, 3.0, 1), call("builtins::range", 0, 3, True),
+                         new("builtins::range", 0, 3, 1)]),
+    "builtins::slice": ([call("builtins::slice", 1, None, [2])],
+                        [call("builtins::slice", 1), call("builtins::slice", 1, 2, ref("builtins::int")),
+                         call("builtins::slice", 1, 2, 3, state=[{}])]),
+    "builtins::Ellipsis": ([ref("builtins::Ellipsis"), [ref("builtins::Ellipsis")]],
+                           [call("builtins::Ellipsis"), new("builtins::Ellipsis")]),
+    "builtins::NotImplemented": ([ref("builtins::NotImplemented")], [call("builtins::NotImplemented")]),
+    "builtins::complex": ([call("builtins::complex", 1.5, -2.0), call("builtins::complex", float("inf"), float("nan"))],
+                          [call("builtins::complex", 1, 2), call("builtins::complex", "1+2j"),
+                           call("builtins::complex", 1.0)]),
+    "decimal::Decimal": ([call("decimal::Decimal", t) for t in ("0", "-12.340", "1E+30", "sNaN123", "-Infinity")]
+                         + [call("decimal::Decimal", "1" * 512)],
+                         [call("decimal::Decimal", ""), call("decimal::Decimal", "1" * 513),
+                          call("decimal::Decimal", "1_0"), call("decimal::Decimal", " 1"),
+                          call("decimal::Decimal", 1), call("decimal::Decimal", 0.5),
+                          call("decimal::Decimal", "\u0661"), new("decimal::Decimal")]),
+    "decimal::Context": ([context(), context(prec=9999, flags=[ref("decimal::Inexact")],
+                                             traps=[ref("decimal::Overflow")])],
+                         [context(prec=10000), context(prec=0), context(rounding="ROUND"), context(emin=1),
+                          context(emax=-1), context(capitals=2), context(flags=["Inexact"]),
+                          context(traps=[ref("builtins::int")]), call("decimal::Context")]),
+    "fractions::Fraction": ([call("fractions::Fraction", -3, 7), call("fractions::Fraction", "3/7"),
+                             call("fractions::Fraction", "-3")],
+                            [call("fractions::Fraction", 3, 0), call("fractions::Fraction", 3, -7),
+                             call("fractions::Fraction", "1e30000000"), call("fractions::Fraction", "1" * 513),
+                             call("fractions::Fraction", 0.5), call("fractions::Fraction", "3", "7")]),
+    "datetime::date": ([call("datetime::date", b"\x07\xe8\x02\x1d")],
+                       [call("datetime::date", b"\x07\xe8\x02"), call("datetime::date", 2024, 2, 29),
+                        call("datetime::date", "\x07\xe8\x02\x1d"), call("datetime::date", b"\x07\xe8\x02\x1d", None)]),
+    "datetime::time": ([call("datetime::time", bytes(6)), call("datetime::time", bytes(6), TZ),
+                        call("datetime::time", bytes(6), PARIS)],
+                       [call("datetime::time", bytes(7)), call("datetime::time", bytes(6), None),
+                        call("datetime::time", bytes(6), "UTC"), call("datetime::time", 1, 2)]),
+    "datetime::datetime": ([call("datetime::datetime", b"\x07\xe8\x82\x1d" + bytes(6)),
+                            call("datetime::datetime", b"\x07\xe8\x02\x1d" + bytes(6), TZ)],
+                           [call("datetime::datetime", b"\x07\xe8\x02\x1d" + bytes(5)),
+                            call("datetime::datetime", 2024, 2, 29),
+                            call("datetime::datetime", bytes(10), TD),
+                            call("datetime::datetime", bytes(10), TZ, 1),
+                            call("datetime::datetime", bytes(10), state=[{}])]),
+    "datetime::timedelta": ([call("datetime::timedelta", -999999999, 86399, 999999), TD],
+                            [call("datetime::timedelta", 10**9, 0, 0), call("datetime::timedelta", 0, 86400, 0),
+                             call("datetime::timedelta", 0, 0, -1), call("datetime::timedelta", 0, 0),
+                             call("datetime::timedelta", 0.5, 0, 0)]),
+    "datetime::timezone": ([TZ, call("datetime::timezone", TD, "CET")],
+                           [call("datetime::timezone", 3600), call("datetime::timezone", TD, "x" * 65),
+                            call("datetime::timezone", TD, None), call("datetime::timezone")]),
+    "zoneinfo::ZoneInfo._unpickle": ([PARIS, call("zoneinfo::ZoneInfo._unpickle", "Etc/GMT+12", False),
+                                      call("zoneinfo::ZoneInfo._unpickle", "UTC", 0)],
+                                     [call("zoneinfo::ZoneInfo._unpickle", "../../etc/passwd", 1),
+                                      call("zoneinfo::ZoneInfo._unpickle", "", 1),
+                                      call("zoneinfo::ZoneInfo._unpickle", "UTC", 2),
+                                      call("zoneinfo::ZoneInfo._unpickle", "UTC"),
+                                      call("zoneinfo::ZoneInfo._unpickle", "UTC", 1, state=[{}])]),
+    "time::struct_time": ([call("time::struct_time", FIELDS, {"tm_zone": "GMT", "tm_gmtoff": 0}),
+                           call("time::struct_time", FIELDS, {"tm_zone": None, "tm_gmtoff": None}),
+                           call("time::struct_time", FIELDS, {})],
+                          [call("time::struct_time", FIELDS), call("time::struct_time", FIELDS[:8], {}),
+                           call("time::struct_time", FIELDS[:8] + (2**31,), {}),
+                           call("time::struct_time", FIELDS, {"tm_zone": 1}),
+                           call("time::struct_time", FIELDS, {"tm_year": 1})]),
+    "uuid::UUID": ([uuid(int=0), uuid(int=2**128 - 1, is_safe=-1), uuid(int=5, is_safe=0)],
+                   [uuid(int=-1), uuid(int=2**128), uuid(int="5"), uuid(int=5, is_safe=1), uuid(is_safe=0),
+                    uuid(int=5, hex="x"), new("uuid::UUID"), new("uuid::UUID", state=[(None, {"int": 5})]),
+                    call("uuid::UUID", "12345678123456781234567812345678")]),
+    "ipaddress::IPv4Address": ([call("ipaddress::IPv4Address", 2**32 - 1)],
+                               [call("ipaddress::IPv4Address", 2**32), call("ipaddress::IPv4Address", -1),
+                                call("ipaddress::IPv4Address", "192.0.2.1"),
+                                call("ipaddress::IPv4Address", bytes(4))]),
+    "ipaddress::IPv6Address": ([call("ipaddress::IPv6Address", 2**128 - 1), call("ipaddress::IPv6Address", "fe80::1%eth0")],
+                               [call("ipaddress::IPv6Address", 2**128), call("ipaddress::IPv6Address", "::1 "),
+                                call("ipaddress::IPv6Address", "::1\n"), call("ipaddress::IPv6Address", bytes(16))]),
+    "ipaddress::IPv4Network": ([call("ipaddress::IPv4Network", "192.0.2.0/24")],
+                               [call("ipaddress::IPv4Network", 0), call("ipaddress::IPv4Network", "host.example/24"),
+                                call("ipaddress::IPv4Network", "192.0.2.0/24", False)]),
+    "ipaddress::IPv4Interface": ([call("ipaddress::IPv4Interface", "192.0.2.1/24")],
+                                 [call("ipaddress::IPv4Interface", "192.0.2.1 24"),
+                                  call("ipaddress::IPv4Interface", ("192.0.2.1", 24))]),
+    "ipaddress::IPv6Network": ([call("ipaddress::IPv6Network", "2001:db8::/32")],
+                               [call("ipaddress::IPv6Network", "2001:db8::/32" + "0" * 90),
+                                call("ipaddress::IPv6Network", 1)]),
+    "ipaddress::IPv6Interface": ([call("ipaddress::IPv6Interface", "fe80::1%eth0.100/64")],
+                                 [call("ipaddress::IPv6Interface", "fe80::1\u0000/64"),
+                                  call("ipaddress::IPv6Interface", "")]),
+    "collections::Counter": ([call("collections::Counter", {"a": 1}), call("collections::Counter", {})],
+                             [call("collections::Counter", "abc"), call("collections::Counter", [1]),
+                              call("collections::Counter"), call("collections::Counter", {}, pairs=[("a", 1)]),
+                              (ref("collections::Counter"), "root")]),
+    "collections::OrderedDict": ([call("collections::OrderedDict"),
+                                  call("collections::OrderedDict", pairs=[("a", 1), ("b", [2])]),
+                                  call("collections::OrderedDict", [["a", 1], ["b", 2]])],
+                                 [call("collections::OrderedDict", {"a": 1}),
+                                  call("collections::OrderedDict", [["a", 1, 2]]),
+                                  call("collections::OrderedDict", [["a", 1]], pairs=[("b", 1)]),
+                                  call("collections::OrderedDict", state=[{"x": 1}]),
+                                  call("collections::OrderedDict", items=[1])]),
+    "collections::deque": ([call("collections::deque"), call("collections::deque", items=[1, 2]),
+                            call("collections::deque", (), 5, items=[1]), call("collections::deque", [1], 5),
+                            call("collections::deque", [1])],
+                           [call("collections::deque", (), 10**6 + 1), call("collections::deque", (1,), 5),
+                            call("collections::deque", [1], None), call("collections::deque", "abc"),
+                            call("collections::deque", (), -1), call("collections::deque", [1], items=[2]),
+                            call("collections::deque", pairs=[(0, 1)])]),
+    "collections::defaultdict": ([call("collections::defaultdict", pairs=[("a", 1)]),
+                                  call("collections::defaultdict", None)]
+                                 + [call("collections::defaultdict", ref(f)) for f in (
+                                     "builtins::bool", "builtins::bytes", "builtins::dict", "builtins::float",
+                                     "builtins::frozenset", "builtins::int", "builtins::list", "builtins::set",
+                                     "builtins::str", "builtins::tuple", "collections::Counter",
+                                     "collections::OrderedDict", "collections::deque")],
+                                 [call("collections::defaultdict", 1),
+                                  call("collections::defaultdict", ref("builtins::bytearray")),
+                                  call("collections::defaultdict", ref("builtins::object")),
+                                  call("collections::defaultdict", ref("builtins::Ellipsis")),
+                                  call("collections::defaultdict", ref("collections::defaultdict")),
+                                  call("collections::defaultdict", ref("builtins::list"), {"a": 1}),
+                                  (call("collections::defaultdict", ref("builtins::len")), "global")]),
+    "collections::ChainMap": ([new("collections::ChainMap", state=[{"maps": [{"a": 1}, call("collections::Counter", {})]}])],
+                              [new("collections::ChainMap", state=[{"maps": []}]),
+                               new("collections::ChainMap", state=[{"maps": [1]}]),
+                               new("collections::ChainMap", state=[{"maps": ({},)}]),
+                               new("collections::ChainMap", state=[{"maps": [{}], "__class__": 1}]),
+                               new("collections::ChainMap")]),
+    "collections::UserDict": ([new("collections::UserDict", state=[{"data": {"a": 1}}])],
+                              [new("collections::UserDict", state=[{"data": [1]}]), call("collections::UserDict"),
+                               new("collections::UserDict", state=[{"data": {}, "x": 1}])]),
+    "collections::UserList": ([new("collections::UserList", state=[{"data": [1]}])],
+                              [new("collections::UserList", state=[{"data": "abc"}]),
+                               new("collections::UserList", items=[1], state=[{"data": []}])]),
+    "collections::UserString": ([new("collections::UserString", state=[{"data": "s"}])],
+                                [new("collections::UserString", state=[{"data": 1}]),
+                                 call("collections::UserString", "s")]),
+    "types::SimpleNamespace": ([call("types::SimpleNamespace", state=[{}]),
+                                call("types::SimpleNamespace", state=[{"a": [1]}]), new("types::SimpleNamespace"),
+                                new("types::SimpleNamespace", state=[{"a": 1}])],
+                               [call("types::SimpleNamespace"), call("types::SimpleNamespace", {"a": 1}),
+                                call("types::SimpleNamespace", state=[{1: 2}]),
+                                call("types::SimpleNamespace", state=[(None, {"a": 1})]),
+                                call("types::SimpleNamespace", state=[{"a": ref("builtins::int")}])]),
+}
+for name in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath"):
+    CASES["pathlib::" + name] = ([path(name), path(name, "/", "a", "b.txt"), path(name, "/a/..\udcff"),
+                                  call("pathlib._local::" + name, "a")],
+                                 [path(name, b"/a"), path(name, "a\0b"), path(name, ("a",)), path(name, "x" * 32768),
+                                  path(name, path(name, "a")), call("pathlib::" + name, state=[{"_drv": ""}])])
+for name in ("Clamped", "DivisionByZero", "FloatOperation", "Inexact", "InvalidOperation", "Overflow", "Rounded",
+             "Subnormal", "Underflow"):
+    signal = ref("decimal::" + name)
+    CASES["decimal::" + name] = ([context(flags=[signal]), context(traps=[signal])],
+                                 [(signal, "root"), ([signal], "root"), call("decimal::" + name),
+                                  call("decimal::" + name, [signal]), new("decimal::" + name),
+                                  call("collections::defaultdict", signal)])
+for name in ("bool", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"):
+    factory = ref("builtins::" + name)
+    CASES["builtins::" + name] = ([call("collections::defaultdict", factory)],
+                                  [(factory, "root"), ({"a": factory}, "root"), new("builtins::" + name, 10**9),
+                                   call("builtins::" + name, "12"), call("collections::deque", [factory])])
+
+# What no single row decides: names outside of the policy, other spellings, the root, the budgets.
+OPEN = [ref(name) for name in (
+    "os::system", "builtins::eval", "builtins::type", "builtins::len", "builtins::iter", "builtins::map", "builtins::memoryview",
+    "builtins::BaseException", "array::array", "re::_compile", "random::Random", "itertools::count", "itertools::chain",
+    "io::BytesIO", "datetime::tzinfo", "datetime::UTC", "datetime::datetime.now", "decimal::getcontext", "decimal::localcontext",
+    "uuid::uuid4", "uuid::UUID.__init__", "uuid::os.system", "pathlib::Path", "pathlib::Path.home", "pathlib::os.system",
+    "collections::namedtuple", "collections::abc.Mapping", "collections::OrderedDict.fromkeys", "ipaddress::ip_address",
+    "types::FunctionType", "types::CodeType", "types::SimpleNamespace.__init__", "time::sleep", "zoneinfo::ZoneInfo.from_file",
+    "fractions::Fraction.from_float", "numpy::ndarray", "weakref::finalize", "functools::reduce", "operator::itemgetter",
+    "__builtin__::eval", "commands::getoutput", "__main__::Decimal", "Datetime::date", "datetime::Date", "datetime ::date")]
+
+
+def nested(levels):
+    return raw(b"(l" * levels + b"a" * (levels - 1))
+
+
+ACCEPTED = [
+    None, True, -1, 2**2000, 0.5, float("nan"), "text", "\udcff", "\0", b"", b"\xff", (), (1,), [], {}, {1: {2: [3]}}, set(), {1, 2},
+    call("builtins::bytearray", b"ab"), call("builtins::frozenset", [1]), nested(1000),
+    # a list, a deque and a dict that hold themselves
+    raw(b"(lp0\ng0\na"), raw(b"ccollections\ndeque\n(tRp0\ng0\na"), raw(b"(dp0\nVself\ng0\ns"),
+    raw(b"ccollections\nOrderedDict\n(tRp0\nI1\ng0\ns"),
+]
+ACCEPTED_BELOW_3 = [
+    call("__builtin__::xrange", 0, 3, 1), call("collections::defaultdict", ref("__builtin__::long")),
+    call("collections::defaultdict", ref("__builtin__::unicode")), new("UserDict::IterableUserDict", state=[{"data": {}}]),
+    new("UserList::UserList", state=[{"data": []}]), new("UserString::UserString", state=[{"data": ""}]),
+]
+ACCEPTED_FROM_1 = [
+    str8(b"\xff\xfe"), call("decimal::Decimal", str8(b"1.5")), call("datetime::datetime", str8(bytes(10))),
+    call("fractions::Fraction", str8(b"1/3")), new("uuid::UUID", state=[raw(b"(dU\3intK\5s")]),
+]
+ACCEPTED_FROM_4 = [new("uuid::UUID", kw={}, state=[{"int": 5}])]
+REFUSED = [(value, "global") for value in OPEN] + [
+    (call("builtins::bytes", 10**12), "recipe"), (call("builtins::bytearray", 2**31), "recipe"),
+    (call("builtins::set", call("builtins::range", 0, 10**9, 1)), "recipe"), (call("builtins::object"), "recipe"),
+    (call("builtins::getattr", 1, "real"), "recipe"), (call("_codecs::encode", "x", "zip"), "recipe"),
+    (call("functools::partial", ref("builtins::int")), "recipe"), (new("zoneinfo::ZoneInfo"), "recipe"),
+    (call("zoneinfo::ZoneInfo", "UTC"), "recipe"), (ref("zoneinfo::ZoneInfo"), "recipe"),
+    (nested(1001), "limit"), (raw(b"ccollections\nOrderedDict\n(db"), "kind"), (raw(b"I1\n(tR"), "kind"),
+    (raw(b"cuuid\nUUID\n(dVint\nI1\nsb"), "kind"), (call("builtins::list", [1]), "recipe"),
+    (call("copyreg::_reconstructor", ref("builtins::list"), ref("builtins::object"), None), "recipe"),
+    (raw(b"Pid\n"), "opcode"), (raw(b"I1\n2tR"), "opcode"), (raw(b"(iuuid\nUUID\n"), "opcode"),
+]
+REFUSED_FROM_1 = [
+    (call("decimal::Decimal", str8(b"1\xff")), "recipe"), (call("datetime::datetime", str8(bytes(9))), "recipe"),
+    (call("datetime::timezone", TD, str8(b"\xff")), "recipe"), (raw(b"K\1Q"), "opcode"),
+    (raw(b"(cuuid\nUUID\no"), "opcode"),
+]
+REFUSED_FROM_2 = [(raw(b"\x82\x01"), "opcode"), (call("copyreg::__newobj__", ref("builtins::int")), "recipe")]
+REFUSED_FROM_3 = [(call("__builtin__::xrange", 0, 3, 1), "global"), (call("UserList::UserList"), "global")]
+REFUSED_FROM_4 = [(new("uuid::UUID", kw={"int": 5}, state=[{"int": 5}]), "recipe"),
+                  (new("builtins::bytes", kw={"source": 10**12}), "recipe")]
+
+
+def lowest(value):
+    """The first protocol that can write it as asked for."""
+    if isinstance(value, Node):
+        own = 4 if value.kw is not None else 2 if value.verb == "new" and value.args else 0
+        parts = [*value.args, *(value.state or ()), *(value.items or ()), *(x for kv in value.pairs or () for x in kv)]
+        return max([own, *map(lowest, parts if value.verb != "raw" else ())])
+    if isinstance(value, dict):
+        return max([0, *map(lowest, value.keys()), *map(lowest, value.values())])
+    if isinstance(value, (tuple, list, set)):
+        return max([0, *map(lowest, value)])
+    return 0
+
+
+def granted_names():
+    """(module, qualname) of every row of the fragments, read from their text."""
+    names = set()
+    for path in glob.glob("policies/std/*.policy"):
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"#[^\n]*", "", file.read()))
+        for module, body in re.findall(r"^module ([\w.]+)(?: import)? \{(.*?)^\}", text, re.M | re.S):
+            for many, one in re.findall(r"(?:class|func|const)\s+(?:\{([^}]*)\}|([\w.]+(?:,\s*[\w.]+)*))", body):
+                names.update((module, part.strip()) for part in (many or one).split(","))
+    return names
+
+
+def cases():
+    """(label, value, expected outcome, protocols)."""
+    for name, (accepted, refused) in CASES.items():
+        for value in accepted:
+            yield name, value, "accept", PROTOCOLS
+        for item in refused:
+            value, cls = item if isinstance(item, tuple) else (item, "recipe")
+            yield name, value, cls, PROTOCOLS
+    for accepted, first, last in ((ACCEPTED, 0, 4), (ACCEPTED_BELOW_3, 0, 2), (ACCEPTED_FROM_1, 1, 4), (ACCEPTED_FROM_4, 4, 4)):
+        for value in accepted:
+            yield "general", value, "accept", [p for p in PROTOCOLS if first <= p <= last]
+    for refused, first in ((REFUSED, 0), (REFUSED_FROM_1, 1), (REFUSED_FROM_2, 2), (REFUSED_FROM_3, 3), (REFUSED_FROM_4, 4)):
+        for value, cls in refused:
+            yield "general", value, cls, [p for p in PROTOCOLS if p >= first]
+
+
+def describe(value):
+    if isinstance(value, Node):
+        after = "".join(" %s %r" % (k, getattr(value, k)) for k in ("kw", "state", "items", "pairs") if getattr(value, k) is not None)
+        return "%s %s%s%s" % (value.verb, value.name, tuple(map(describe, value.args)), after)
+    return repr(value)[:80]
+
+
+def main():
+    build = sys.argv[1]
+    tally = Tally()
+    for name in sorted(granted_names() ^ {tuple(key.split("::")) for key in CASES}):
+        tally.check(False, "no case, or no row, for %s::%s" % name)
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = {}
+        for label, value, expected, protocols in cases():
+            for protocol in protocols:
+                if protocol < lowest(value):
+                    continue
+                path = os.path.join(folder, "%d.pkl" % len(wanted))
+                with open(path, "wb") as file:
+                    file.write(assemble(value, protocol))
+                wanted[path] = (expected, "%s, protocol %d: %s" % (label, protocol, describe(value)))
+        verdicts, _ = run([build + "/policyc", "try", POLICY, "--print", "none"], list(wanted))
+        for path, (expected, text) in wanted.items():
+            got = verdicts[path]
+            tally.check((got[1] if got[0] == "refused" else got[0]) == expected,
+                        "%s: expected %s, got %s" % (text[:300], expected, got))
+    print("%d passed, %d failed" % (tally.passed, tally.failed))
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+/* The command line that `policyc try` and `unpickle` share: options, files, verdicts as text or TSV, exit status.
+ *
+ * Layer: hosts; over upk.h and libc.
+ */
+#ifndef TOOLS_CLI_H
+#define TOOLS_CLI_H
+
+#include "../runtime/upk.h"
+
+enum cli_exit { CLI_ACCEPTED = 0, CLI_REFUSED = 1, CLI_USAGE = 2, CLI_IO = 3 };
+
+enum cli_print { CLI_PRINT_REPR, CLI_PRINT_TREE, CLI_PRINT_JSON, CLI_PRINT_NONE };
+
+/* Names, in order.  Texts are borrowed from argv but for those out of --files-from, which `lists` owns. */
+struct cli_names {
+    const char **at;
+    size_t count, room;
+};
+
+struct cli {
+    const char *program; /* as messages and help call it */
+    bool host;           /* unpickle: policies compiled in, inspection; else policyc try: a policy file */
+    enum cli_print print;
+    bool tsv, inspect, list_policies, help, version;
+    const char *policy; /* POLICY[:CHANNEL] as given; NULL: none */
+    bool has_families;
+    uint32_t families;
+    const char *policy_dir; /* NULL: the one compiled in */
+    struct cli_names files, buffers, includes;
+    char **lists; /* bytes of the --files-from files */
+    size_t list_count;
+};
+
+/* Reads the arguments behind the program's name.  CLI_ACCEPTED: go on; else a message was written and this is the exit status.
+ * Either way cli_free. */
+enum cli_exit cli_parse(struct cli *c, int argc, char **argv);
+void cli_free(struct cli *c);
+
+/* A message on stderr, after the program's name. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void cli_complain(const struct cli *c, const char *format, ...);
+
+/* A file name as a message may show it: control characters and what is no ASCII escaped, bounded. */
+struct cli_shown {
+    char text[512];
+};
+struct cli_shown cli_show(const char *name);
+
+/* Decides all files under `policy` (NULL: inspects them) and writes what is to be said of each; returns the exit status. */
+enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy);
+
+/* ---- reading (cli_read.c) */
+
+struct cli_bytes {
+    uint8_t *data; /* owned: free */
+    size_t len;
+};
+
+/* Everything in `name` ("-": standard input), but no more than `most` + 1 bytes, so that what is too long is seen to be.
+ * false: *error is an errno. */
+bool cli_read(const char *name, uint64_t most, struct cli_bytes *out, int *error);
+
+#endif

@@ -1,0 +1,220 @@
+/* Deciding files, and saying what came of each: a value, a refusal or an I/O error, for people or as TSV.
+ *
+ * Layer: hosts; see cli.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../runtime/upk_tables.h"
+#include "cli.h"
+
+enum { KEPT_TEXT = 1 << 20 };
+
+struct run {
+    const struct cli *cli;
+    const struct upk_policy *policy;
+    struct cli_bytes *buffers;
+    struct upk_bytes *buffer_views;
+    char *kept; /* KEPT_TEXT bytes */
+    bool stdin_used;
+    bool refused, io;
+};
+
+/* ---- text of values */
+
+/* A value is printed before anything is said of its file, because printing may still be refused.  Text that fits in `kept`
+ * stands there then; longer text is printed a second time. */
+struct text {
+    char *kept;
+    size_t len; /* of all text */
+};
+
+static bool keep(void *ctx, const char *text, size_t len) {
+    struct text *t = ctx;
+    if (len <= KEPT_TEXT && t->len <= KEPT_TEXT - len) memcpy(t->kept + t->len, text, len);
+    t->len = len > SIZE_MAX - t->len ? SIZE_MAX : t->len + len;
+    return true;
+}
+
+static bool write_out(void *ctx, const char *text, size_t len) {
+    (void)ctx;
+    return fwrite(text, 1, len, stdout) == len;
+}
+
+static bool print_value(enum cli_print form, const struct upk_doc *doc, upk_sink sink, void *ctx, struct upk_error *err) {
+    switch (form) {
+    case CLI_PRINT_TREE:
+        return upk_print_tree(doc, sink, ctx, err);
+    case CLI_PRINT_JSON:
+        return upk_print_json(doc, sink, ctx, err);
+    case CLI_PRINT_REPR:
+        return upk_print_repr(doc, sink, ctx, err);
+    case CLI_PRINT_NONE:
+        break;
+    }
+    return true;
+}
+
+/* ---- what is said */
+
+/* A message as a field of TSV: TAB, LF and other controls escaped, so that a line stays one line of as many fields. */
+static void write_field(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '\t' || *at == '\n' || *at == '\r') {
+            printf("\\%c", *at == '\t' ? 't' : *at == '\n' ? 'n' : 'r');
+        } else if (*at < 0x20 || *at >= 0x7f) {
+            printf("\\x%02x", *at);
+        } else {
+            putchar(*at);
+        }
+    }
+}
+
+/* More than one file: people are told which one is spoken of. */
+static void write_name(const struct run *r, const char *file) {
+    if (r->cli->files.count > 1) printf("%s: ", cli_show(file).text);
+}
+
+static void say_io(struct run *r, const char *file, const char *why) {
+    r->io = true;
+    if (r->cli->tsv) {
+        printf("%s\tio\t", file);
+        write_field(why);
+        putchar('\n');
+    } else {
+        cli_complain(r->cli, "%s: %s", cli_show(file).text, why);
+    }
+}
+
+static void say_refused(struct run *r, const char *file, const struct upk_error *err) {
+    r->refused = true;
+    if (r->cli->tsv) {
+        char message[2048];
+        upk_error_message(err, message, sizeof message);
+        printf("%s\trefused\t%s\tR%u\t%" PRIu64 "\t", file, upk_class_word(err->cls), (unsigned)err->code, err->offset);
+        write_field(message);
+        putchar('\n');
+    } else {
+        write_name(r, file);
+        upk_error_write(err, stdout);
+    }
+}
+
+static void say_accepted(struct run *r, const char *file, const struct upk_doc *doc) {
+    struct upk_error err = {0};
+    struct text text = {r->kept, 0};
+    if (!print_value(r->cli->print, doc, keep, &text, &err)) {
+        say_refused(r, file, &err);
+        return;
+    }
+    if (r->cli->tsv) {
+        printf("%s\taccept\t", file);
+    } else {
+        write_name(r, file);
+    }
+    if (text.len <= KEPT_TEXT) {
+        fwrite(text.kept, 1, text.len, stdout);
+    } else {
+        print_value(r->cli->print, doc, write_out, NULL, &err);
+    }
+    fputs(!r->cli->tsv && r->cli->print == CLI_PRINT_NONE ? "accepted\n" : "\n", stdout);
+}
+
+/* ---- deciding */
+
+/* No more is read than the budget `bytes` and one: the decoder then says by itself that it is too much. */
+static uint64_t bytes_budget(const struct upk_policy *policy) {
+    static const uint64_t standard[] = {
+#define UPK_X(name, word, by_default, most, unit) by_default,
+        UPK_BUDGETS(UPK_X)
+#undef UPK_X
+    };
+    return policy ? policy->budgets[UPK_BUDGET_BYTES] : standard[UPK_BUDGET_BYTES];
+}
+
+static void decide(struct run *r, const char *file) {
+    const struct cli *c = r->cli;
+    struct cli_bytes bytes;
+    struct upk_doc *doc = NULL;
+    struct upk_error err;
+    int error = 0;
+    if (strcmp(file, "-") == 0) {
+        if (r->stdin_used) {
+            say_io(r, file, "standard input was read already");
+            return;
+        }
+        r->stdin_used = true;
+    }
+    if (!cli_read(file, bytes_budget(r->policy), &bytes, &error)) {
+        say_io(r, file, strerror(error));
+        return;
+    }
+    struct upk_options options = {.buffers = r->buffer_views, .buffer_count = c->buffers.count};
+    bool good;
+    if (r->policy) {
+        good = upk_decode(r->policy, bytes.data, bytes.len, &options, &doc, &err);
+    } else {
+        if (c->has_families) {
+            options.flags = UPK_FAMILY_FLAGS;
+            options.families = c->families;
+        }
+        good = upk_inspect(bytes.data, bytes.len, &options, &doc, &err);
+    }
+    if (good) {
+        say_accepted(r, file, doc);
+    } else {
+        say_refused(r, file, &err);
+    }
+    upk_doc_free(doc);
+    free(bytes.data);
+}
+
+static bool read_buffers(struct run *r) {
+    const struct cli_names *names = &r->cli->buffers;
+    if (names->count == 0) return true;
+    r->buffers = calloc(names->count, sizeof *r->buffers);
+    r->buffer_views = calloc(names->count, sizeof *r->buffer_views);
+    if (!r->buffers || !r->buffer_views) {
+        cli_complain(r->cli, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        int error = 0;
+        if (!cli_read(names->at[i], bytes_budget(r->policy), &r->buffers[i], &error)) {
+            cli_complain(r->cli, "cannot read buffer %s: %s", cli_show(names->at[i]).text, strerror(error));
+            return false;
+        }
+        r->buffer_views[i].data = r->buffers[i].data;
+        r->buffer_views[i].len = r->buffers[i].len;
+    }
+    return true;
+}
+
+static enum cli_exit run_all(struct run *r) {
+    if (!read_buffers(r)) return CLI_IO;
+    r->kept = malloc(KEPT_TEXT);
+    if (!r->kept) {
+        cli_complain(r->cli, "out of memory");
+        return CLI_IO;
+    }
+    for (size_t i = 0; i < r->cli->files.count; i++) decide(r, r->cli->files.at[i]);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_complain(r->cli, "cannot write standard output: %s", strerror(errno));
+        return CLI_IO;
+    }
+    return r->io ? CLI_IO : r->refused ? CLI_REFUSED : CLI_ACCEPTED;
+}
+
+enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy) {
+    struct run r = {.cli = c, .policy = policy};
+    enum cli_exit status = run_all(&r);
+    if (r.buffers) {
+        for (size_t i = 0; i < c->buffers.count; i++) free(r.buffers[i].data);
+    }
+    free(r.buffers);
+    free(r.buffer_views);
+    free(r.kept);
+    return status;
+}
