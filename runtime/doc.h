@@ -122,6 +122,7 @@ struct upk_doc {
     uint32_t protocol;
     bool stale;  /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
     bool cyclic; /* set by measure when stale */
+    bool used_up; /* some spelling (N8) was used up after it may have become a member: CELL_ODD is not exact for it */
     uint64_t expanded_budget;
     uint64_t stop_at; /* offset of STOP */
     const struct upk_bytes *buffers;

@@ -13,9 +13,9 @@
 
 enum { SMALL = 32, SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR | 1 << UPK_STR8 | 1 << UPK_BYTES };
 
-struct key_slot {
-    uint64_t hash;
-    uint32_t at; /* position in items + 1; 0: free */
+struct key_slot { /* eight bytes: a large table is as slow as its memory */
+    uint32_t hash; /* its low bits are its place, so that a table grows without looking at the members */
+    uint32_t at;   /* position in items + 1; 0: free */
 };
 
 struct key_index {
@@ -207,8 +207,7 @@ static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
     return ok;
 }
 
-/* Equal members of containers whose full hashes agree: only this can refuse, so a chance collision of hashes does not.  Order
- * in frozensets is free; there the agreeing hash decides. */
+/* Deep equality of two values that may be keys.  The members of frozensets have no order: there the 64-bit hashes decide. */
 static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value b, bool *equal) {
     struct pair {
         struct upk_value a, b;
@@ -219,11 +218,12 @@ static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value
     for (;;) {
         bool inner;
         a = value_resolve(a), b = value_resolve(b);
-        if (!shallow_equal(a, b, &inner)) {
-            *equal = false;
-            break;
-        }
-        if (inner && a.kind == UPK_TUPLE) {
+        *equal = shallow_equal(a, b, &inner);
+        if (*equal && inner && a.kind == UPK_FROZENSET) {
+            uint64_t hashes[2];
+            ok = hash_value(m, a, &hashes[0]) && hash_value(m, b, &hashes[1]);
+            *equal = ok && hashes[0] == hashes[1];
+        } else if (*equal && inner) {
             uint32_t n = a.as.cell->len;
             if (cap - len < n) {
                 size_t more = 2 * (len + n);
@@ -237,7 +237,7 @@ static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value
             }
             for (uint32_t i = 0; i < n; i++) stack[len++] = (struct pair){a.as.cell->items[i], b.as.cell->items[i]};
         }
-        if (len == 0) break;
+        if (!ok || !*equal || len == 0) break;
         len--;
         a = stack[len].a, b = stack[len].b;
     }
@@ -288,42 +288,62 @@ static struct key_index *index_of(struct machine *m, struct upk_cell *c) {
     return index;
 }
 
-static struct key_index *index_grow(struct machine *m, struct upk_cell *c, uint64_t need) {
+/* Place a slot that is in no table yet. */
+static void index_place(struct key_index *index, struct key_slot slot) {
+    uint32_t at = slot.hash & (index->cap - 1);
+    while (index->slots[at].at) at = (at + 1) & (index->cap - 1);
+    index->slots[at] = slot;
+}
+
+/* Room for `count` members at most three quarters full. */
+static struct key_index *index_grow(struct machine *m, struct upk_cell *c, uint64_t count) {
     struct key_index *old = index_of(m, c);
-    if (!old || need <= old->cap) return old;
-    uint32_t cap = old->cap;
-    while (cap < need && cap < UINT32_C(1) << 31) cap *= 2;
-    if (cap < need) {
-        (void)machine_fail_budget(m, UPK_BUDGET_ITEMS, need / 2);
+    if (!old || count <= old->cap / 4 * UINT64_C(3)) return old;
+    uint64_t cap = old->cap;
+    while (count > cap / 4 * 3) cap *= 4;
+    if (cap > UINT32_C(1) << 31) {
+        (void)machine_fail_budget(m, UPK_BUDGET_ITEMS, count);
         return NULL;
     }
-    struct key_index *to = index_new(m, cap);
+    struct key_index *to = index_new(m, (uint32_t)cap);
     if (!to) return NULL;
     for (uint32_t i = 0; i < old->cap; i++) {
-        if (!old->slots[i].at) continue;
-        uint32_t at = (uint32_t)old->slots[i].hash & (cap - 1);
-        while (to->slots[at].at) at = (at + 1) & (cap - 1);
-        to->slots[at] = old->slots[i];
+        if (old->slots[i].at) index_place(to, old->slots[i]);
     }
     (void)mem_resize(&m->doc->mem, old, index_size(old->cap), 0);
     m->indexes[c->index] = to;
     return to;
 }
 
+/* Add a member whose hash is known; refuses its equal. */
+static bool index_insert(struct machine *m, struct key_index *index, const struct upk_cell *c, uint32_t i, uint64_t hash) {
+    const struct key_slot slot = {.hash = (uint32_t)hash, .at = i + 1};
+    uint32_t at = slot.hash & (index->cap - 1);
+    for (; index->slots[at].at; at = (at + 1) & (index->cap - 1)) {
+        if (index->slots[at].hash != slot.hash) continue;
+        bool equal;
+        if (!nested_equal(m, c->items[i], c->items[index->slots[at].at - 1], &equal)) return false;
+        if (equal) return fail_equal(m, c->items[i]);
+    }
+    index->slots[at] = slot;
+    return true;
+}
+
+/* Hash a batch and ask for its places in memory before they are used: a large table is out of the caches. */
 static bool index_add(struct machine *m, struct key_index *index, const struct upk_cell *c, uint32_t from, uint32_t step) {
-    for (uint32_t i = from; i < c->len; i += step) {
-        struct upk_value v = value_resolve(c->items[i]);
-        uint64_t hash;
-        if (v.kind == UPK_FLOAT && isnan(v.as.f)) continue;
-        if (!hash_value(m, v, &hash)) return false;
-        uint32_t at = (uint32_t)hash & (index->cap - 1);
-        for (; index->slots[at].at; at = (at + 1) & (index->cap - 1)) {
-            if (index->slots[at].hash != hash) continue;
-            bool equal;
-            if (!nested_equal(m, v, c->items[index->slots[at].at - 1], &equal)) return false;
-            if (equal) return fail_equal(m, v);
+    enum { BATCH = 32 };
+    uint64_t hashes[BATCH];
+    for (uint32_t i = from; i < c->len;) {
+        uint32_t n = (c->len - i + step - 1) / step;
+        if (n > BATCH) n = BATCH;
+        for (uint32_t k = 0; k < n; k++) {
+            if (!hash_value(m, c->items[i + k * step], &hashes[k])) return false;
+            __builtin_prefetch(&index->slots[(uint32_t)hashes[k] & (index->cap - 1)], 1);
         }
-        index->slots[at] = (struct key_slot){.hash = hash, .at = i + 1};
+        for (uint32_t k = 0; k < n; k++, i += step) {
+            bool is_nan = c->items[i].kind == UPK_FLOAT && isnan(c->items[i].as.f); /* equal to nothing */
+            if (!is_nan && !index_insert(m, index, c, i, hashes[k])) return false;
+        }
     }
     return true;
 }
@@ -336,7 +356,7 @@ static bool hashed_check(struct machine *m, struct upk_cell *c, uint32_t from, u
         return index_add(m, m->scratch, c, 0, step);
     }
     if (!c->index) from = 0;
-    struct key_index *index = index_grow(m, c, 2 * ((uint64_t)c->len / step) + 1);
+    struct key_index *index = index_grow(m, c, c->len / step);
     return index && index_add(m, index, c, from, step);
 }
 

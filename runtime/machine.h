@@ -1,6 +1,8 @@
 /* The pickle machine's state and the parts it is made of.
  *
- *   machine.c   the loop over opcodes: stack, marks, frames, containers
+ *   machine.c   its life, and which opcodes are allowed
+ *   loop.c      the loop over opcodes; steps.c what it calls
+ *   cells.c     containers: making and filling them
  *   reader.c    text arguments of protocols 0 and 1
  *   memo.c      the memo
  *   keys.c      keys of dicts and members of sets: hashable, none twice
@@ -19,6 +21,7 @@
 #include "doc.h"
 
 enum { NAME_MOST = 256, NAME_ROOM = 272, STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64 };
+enum { DISPATCH_NEWER = 254 }; /* in machine.dispatch: a known opcode of a later protocol than the stream's */
 
 struct memo_slot { /* of the table of sparse keys */
     uint64_t key;  /* key + 1; 0: free */
@@ -104,12 +107,18 @@ const char *kind_word(unsigned kind);
 void machine_path(const struct machine *m, char *out, size_t size);
 const char *sniff_file(const uint8_t *p, size_t n);
 
-/* ---- the loop */
+/* ---- its life, and the loop */
 
 void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_options *options, const uint64_t *budgets,
                   const uint8_t *bytes, size_t len);
 bool machine_run(struct machine *m);
 void machine_free(struct machine *m);
+/* Make the table of what is allowed, for a stream of this protocol. */
+void machine_dispatch(struct machine *m, unsigned protocol);
+unsigned machine_op(uint8_t byte);          /* enum upk_op, whether allowed or not */
+unsigned machine_op_protocol(uint8_t byte); /* its first protocol */
+bool loop(struct machine *m);
+bool loop_counting(struct machine *m); /* also fills the figures of a scan */
 /* A whole decode: run `m` over the stream, measure, and with a policy match.  When *ran is set (also on failure) m->doc exists,
  * and the caller frees first the machine, then the document.  On failure m->error is complete. */
 bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len, const struct upk_options *o,
@@ -118,6 +127,7 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
 /* ---- parts */
 
 struct upk_cell *cell_new(struct machine *m, unsigned kind);
+struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n);
 struct upk_cell *tuple_new(struct machine *m, const struct upk_value *items, size_t n);
 /* Put n values into a compound: sizes, depths and flags of both sides. */
 void cell_absorb(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n);

@@ -71,10 +71,9 @@ struct matcher {
     struct mem *mem;
     uint64_t pairs, budget;
     bool any_at_once; /* CELL_ODD is exact: a container without it is plain data */
-    struct field_memo fields[FIELD_MEMOS];
-
-    struct tree *tree;     /* one of the two */
+    struct tree *tree;      /* one of the two */
     struct cyclic *cyclic;
+    struct field_memo fields[FIELD_MEMOS]; /* cleared with the prover */
 };
 
 /* ---- shape_leaf.c: single values, already normalised, of a kind that the type takes */

@@ -102,12 +102,10 @@ static bool spell_bytearray(struct machine *m, struct object *o, bool *done) {
     } else if (o->args->len > 2) {
         return true;
     }
-    struct bytearray *b = mem_alloc(&m->doc->mem, sizeof *b);
-    if (!b) return machine_fail_memory(m);
-    b->cell = (struct upk_cell){.len = v.len, .size = 1, .depth = 1, .kind = UPK_BYTEARRAY};
-    b->bytes = v.as.bytes;
+    struct upk_cell *c = bytearray_new(m, v.as.bytes, v.len);
+    if (!c) return false;
     *done = true;
-    return become(m, o, value_of_cell(&b->cell));
+    return become(m, o, value_of_cell(c));
 }
 
 static bool spell_set(struct machine *m, struct object *o, unsigned kind, bool *done) {
@@ -198,7 +196,8 @@ static bool spell_partial(struct machine *m, struct object *o, struct object *pa
     if (!args || !become_new(m, o, row, args)) return false;
     o->more->kw = part[2].kind == UPK_DICT ? part[2].as.cell : NULL;
     if (o->more->kw && !freeze_arguments(m, o->more->kw)) return false;
-    partial->cell.index = UPK_VERB_NONE; /* consumed */
+    partial->cell.index = UPK_VERB_NONE;
+    m->doc->used_up = true;
     *done = true;
     return true;
 }

@@ -1,7 +1,8 @@
-/* `json`: lossless JSON.  What JSON has stands for itself, all else is an object with one key that begins with `$`.
+/* `json`: lossless JSON.  What JSON has stands for itself, all else is an object with one key that begins
+ * with `$`.
  *
- * A dict becomes a JSON object only if its keys are strings, none of them twice or beginning with `$`; so data cannot look
- * like a tag.  Output is ASCII.  docs/printed-forms.md lists the tags.
+ * A dict becomes a JSON object only if its keys are strings, none of them twice or beginning with `$`; so
+ * data cannot look like a tag.  Output is ASCII.  docs/printed-forms.md lists the tags.
  *
  * Layer: runtime, over print_walk.h and print_known.h.
  */
@@ -102,28 +103,14 @@ static void leaf(struct print *p, struct upk_value v) {
     bool readonly = false;
     char text[48];
     switch ((enum upk_kind)v.kind) {
-    case UPK_NONE:
-        print_string(p, "null");
-        return;
-    case UPK_BOOL:
-        print_string(p, v.as.i ? "true" : "false");
-        return;
+    case UPK_NONE: print_string(p, "null"); return;
+    case UPK_BOOL: print_string(p, v.as.i ? "true" : "false"); return;
     case UPK_INT:
-    case UPK_BIGINT:
-        print_integer(p, v);
-        return;
-    case UPK_FLOAT:
-        put_float(p, v.as.f);
-        return;
-    case UPK_STR:
-        put_str(p, v);
-        return;
-    case UPK_STR8:
-        put_str8(p, v.as.bytes, v.len);
-        return;
-    case UPK_BYTES:
-        put_base64(p, "{\"$bytes\": \"", v.as.bytes, v.len);
-        return;
+    case UPK_BIGINT: print_integer(p, v); return;
+    case UPK_FLOAT: put_float(p, v.as.f); return;
+    case UPK_STR: put_str(p, v); return;
+    case UPK_STR8: put_str8(p, v.as.bytes, v.len); return;
+    case UPK_BYTES: put_base64(p, "{\"$bytes\": \"", v.as.bytes, v.len); return;
     case UPK_BYTEARRAY:
         put_base64(p, "{\"$bytearray\": \"", as_bytearray(v.as.cell)->bytes, v.as.cell->len);
         return;
@@ -142,8 +129,7 @@ static void leaf(struct print *p, struct upk_value v) {
         put_name(p, print_modern_name(p, v.as.cell));
         print_char(p, '}');
         return;
-    default: /* compound() has the others */
-        return;
+    default: /* compound() has the others */ return;
     }
 }
 
@@ -165,7 +151,8 @@ static bool has_key_twice(struct print *p, const struct upk_cell *dict) {
     bytes_sort(keys, n);
     bool twice = false;
     for (size_t i = 1; i < n && !twice; i++) {
-        twice = keys[i].len == keys[i - 1].len && bytes_compare(keys[i].data, keys[i].len, keys[i - 1].data, keys[i - 1].len) == 0;
+        twice = keys[i].len == keys[i - 1].len &&
+                bytes_compare(keys[i].data, keys[i].len, keys[i - 1].data, keys[i - 1].len) == 0;
     }
     mem_resize(&p->mem, keys, n * sizeof *keys, 0);
     return twice;
@@ -174,7 +161,8 @@ static bool has_key_twice(struct print *p, const struct upk_cell *dict) {
 static bool is_json_object(struct print *p, const struct upk_cell *dict) {
     for (size_t i = 0; i < dict->len; i += 2) {
         struct upk_value key = dict->items[i];
-        if (key.kind != UPK_STR || (key.len > 0 && key.as.bytes[0] == '$') || has_split_pair(key)) return false;
+        if (key.kind != UPK_STR || (key.len > 0 && key.as.bytes[0] == '$') || has_split_pair(key))
+            return false;
     }
     return !has_key_twice(p, dict);
 }
@@ -202,7 +190,9 @@ static void put_moment(struct print *p, const struct known *k) {
         n += snprintf(text + n, sizeof text - (size_t)n, "%02u:%02u:%02u", k->hour, k->minute, k->second);
         if (k->micro) n += snprintf(text + n, sizeof text - (size_t)n, ".%06u", k->micro);
     }
-    print_string(p, k->kind == KNOWN_DATE ? "{\"$date\": \"" : k->kind == KNOWN_TIME ? "{\"$time\": \"" : "{\"$datetime\": \"");
+    print_string(p, k->kind == KNOWN_DATE   ? "{\"$date\": \""
+                    : k->kind == KNOWN_TIME ? "{\"$time\": \""
+                                            : "{\"$datetime\": \"");
     print_bytes(p, text, (size_t)n);
     print_string(p, k->fold ? "\", \"fold\": 1" : "\"");
     if (k->zone.kind != UPK_INVALID) {
@@ -218,9 +208,7 @@ static void put_known(struct print *p, const struct known *k) {
     switch (k->kind) {
     case KNOWN_DATE:
     case KNOWN_TIME:
-    case KNOWN_DATETIME:
-        put_moment(p, k);
-        return;
+    case KNOWN_DATETIME: put_moment(p, k); return;
     case KNOWN_UUID:
         print_string(p, "{\"$uuid\": \"");
         print_string(p, k->uuid);
@@ -235,12 +223,8 @@ static void put_known(struct print *p, const struct known *k) {
         head = "{\"$timedelta\": [";
         parts = 3;
         break;
-    case KNOWN_FRACTION:
-        head = "{\"$fraction\": [";
-        break;
-    case KNOWN_COMPLEX:
-        head = "{\"$complex\": [";
-        break;
+    case KNOWN_FRACTION: head = "{\"$fraction\": ["; break;
+    case KNOWN_COMPLEX: head = "{\"$complex\": ["; break;
     }
     print_string(p, head);
     for (size_t i = 0; i < parts; i++) {
@@ -294,26 +278,16 @@ static void compound(struct print *p, struct upk_value v) {
         plan_cell(p, c, &members);
         plan_text(p, "]");
         return;
-    case UPK_TUPLE:
-        print_string(p, "{\"$tuple\": [");
-        break;
-    case UPK_SET:
-        print_string(p, "{\"$set\": [");
-        break;
-    case UPK_FROZENSET:
-        print_string(p, "{\"$frozenset\": [");
-        break;
+    case UPK_TUPLE: print_string(p, "{\"$tuple\": ["); break;
+    case UPK_SET: print_string(p, "{\"$set\": ["); break;
+    case UPK_FROZENSET: print_string(p, "{\"$frozenset\": ["); break;
     case UPK_PERSID:
         print_string(p, "{\"$persid\": ");
         plan_value(p, c->items[0]);
         plan_text(p, "}");
         return;
-    case UPK_DICT:
-        put_dict(p, c);
-        return;
-    default:
-        put_object(p, as_object(c));
-        return;
+    case UPK_DICT: put_dict(p, c); return;
+    default: put_object(p, as_object(c)); return;
     }
     plan_cell(p, c, &members);
     plan_text(p, "]}");

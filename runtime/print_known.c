@@ -1,5 +1,5 @@
-/* Recognises well-known objects by name and shape.  Nothing is built: wherever a field is out of its range the object is not
- * recognised and the printers show its parts.
+/* Recognises well-known objects by name and shape.  Nothing is built: wherever a field is out of its range
+ * the object is not recognised and the printers show its parts.
  *
  * Sources: the __reduce_ex__ of CPython's datetime, decimal, fractions, complex and uuid.
  * Layer: private to the runtime, over print_walk.h.
@@ -12,10 +12,10 @@ static const struct known_name {
     const char *module, *name;
     enum known_kind kind;
 } names[] = {
-    {"datetime", "date", KNOWN_DATE},          {"datetime", "time", KNOWN_TIME},
-    {"datetime", "datetime", KNOWN_DATETIME},  {"datetime", "timedelta", KNOWN_TIMEDELTA},
-    {"decimal", "Decimal", KNOWN_DECIMAL},     {"fractions", "Fraction", KNOWN_FRACTION},
-    {"builtins", "complex", KNOWN_COMPLEX},    {"uuid", "UUID", KNOWN_UUID},
+    {"datetime", "date", KNOWN_DATE},         {"datetime", "time", KNOWN_TIME},
+    {"datetime", "datetime", KNOWN_DATETIME}, {"datetime", "timedelta", KNOWN_TIMEDELTA},
+    {"decimal", "Decimal", KNOWN_DECIMAL},    {"fractions", "Fraction", KNOWN_FRACTION},
+    {"builtins", "complex", KNOWN_COMPLEX},   {"uuid", "UUID", KNOWN_UUID},
 };
 
 static bool is_text(const uint8_t *p, size_t n, const char *text) {
@@ -75,9 +75,7 @@ static bool is_in(struct upk_value v, int64_t lo, int64_t hi) {
     return v.kind == UPK_INT && v.as.i >= lo && v.as.i <= hi;
 }
 
-static bool is_integer(struct upk_value v) {
-    return v.kind == UPK_INT || v.kind == UPK_BIGINT;
-}
+static bool is_integer(struct upk_value v) { return v.kind == UPK_INT || v.kind == UPK_BIGINT; }
 
 /* The alphabet of what Decimal writes: digits, sign, point, E, NaN, sNaN, Infinity. */
 static bool is_decimal(struct upk_value v) {
@@ -98,7 +96,8 @@ static bool uuid_from(const struct object *o, struct known *out) {
     if (object_args(o)->len != 0 || state.kind != UPK_DICT || state.as.cell->len != 2) return false;
     key = state.as.cell->items[0];
     n = state.as.cell->items[1];
-    if (!(key.kind == UPK_STR || key.kind == UPK_STR8) || !is_text(key.as.bytes, key.len, "int")) return false;
+    if (!(key.kind == UPK_STR || key.kind == UPK_STR8) || !is_text(key.as.bytes, key.len, "int"))
+        return false;
     if (!upk_get_bigint(n, scratch, &bytes, &len)) return false;
     /* two's complement: a 17th byte is there only for the sign */
     if (len == 0 || bytes[len - 1] > 0x7f || len > 17 || (len == 17 && bytes[16] != 0)) return false;
@@ -129,23 +128,17 @@ bool known_object(const struct print *p, const struct object *o, struct known *o
     if (o->state.kind != UPK_INVALID || args->len == 0) return false;
     for (size_t i = 0; i < 3 && i < args->len; i++) out->part[i] = value_resolve(args->items[i]);
     switch (out->kind) {
-    case KNOWN_DATE:
-        return moment_from(args->items, args->len, 4, out);
-    case KNOWN_TIME:
-        return moment_from(args->items, args->len, 6, out);
-    case KNOWN_DATETIME:
-        return moment_from(args->items, args->len, 10, out);
+    case KNOWN_DATE: return moment_from(args->items, args->len, 4, out);
+    case KNOWN_TIME: return moment_from(args->items, args->len, 6, out);
+    case KNOWN_DATETIME: return moment_from(args->items, args->len, 10, out);
     case KNOWN_TIMEDELTA:
-        return args->len == 3 && is_in(out->part[0], -999999999, 999999999) && is_in(out->part[1], 0, 86399) &&
-               is_in(out->part[2], 0, 999999);
-    case KNOWN_DECIMAL:
-        return args->len == 1 && is_decimal(out->part[0]);
-    case KNOWN_FRACTION:
-        return args->len == 2 && is_integer(out->part[0]) && is_integer(out->part[1]);
+        return args->len == 3 && is_in(out->part[0], -999999999, 999999999) &&
+               is_in(out->part[1], 0, 86399) && is_in(out->part[2], 0, 999999);
+    case KNOWN_DECIMAL: return args->len == 1 && is_decimal(out->part[0]);
+    case KNOWN_FRACTION: return args->len == 2 && is_integer(out->part[0]) && is_integer(out->part[1]);
     case KNOWN_COMPLEX:
         return args->len == 2 && out->part[0].kind == UPK_FLOAT && out->part[1].kind == UPK_FLOAT;
-    case KNOWN_UUID:
-        break;
+    case KNOWN_UUID: break;
     }
     return false;
 }

@@ -21,8 +21,9 @@ enum known_kind {
 struct known {
     enum known_kind kind;
     unsigned year, month, day, hour, minute, second, micro, fold; /* DATE, TIME, DATETIME: in their ranges */
-    struct upk_value zone;    /* TIME, DATETIME: UPK_INVALID none */
-    struct upk_value part[3]; /* TIMEDELTA: days, seconds, microseconds, in their ranges; FRACTION, COMPLEX: two; DECIMAL: its
+    struct upk_value zone;                                        /* TIME, DATETIME: UPK_INVALID none */
+    struct upk_value part
+        [3]; /* TIMEDELTA: days, seconds, microseconds, in their ranges; FRACTION, COMPLEX: two; DECIMAL: its
                                * text */
     char uuid[37];
 };

@@ -1,5 +1,6 @@
-/* `repr`: Python's literal syntax.  Plain values are written as CPython's repr writes them (sets in the order of the stream);
- * objects as calls, `<module.Class(args) state=... items=...>` where there is more than arguments.
+/* `repr`: Python's literal syntax.  Plain values are written as CPython's repr writes them (sets in the order
+ * of the stream); objects as calls, `<module.Class(args) state=... items=...>` where there is more than
+ * arguments.
  *
  * Layer: runtime, over print_walk.h and print_known.h.
  */
@@ -93,28 +94,14 @@ static void leaf(struct print *p, struct upk_value v) {
     bool readonly = false;
     char text[48];
     switch ((enum upk_kind)v.kind) {
-    case UPK_NONE:
-        print_string(p, "None");
-        return;
-    case UPK_BOOL:
-        print_string(p, v.as.i ? "True" : "False");
-        return;
+    case UPK_NONE: print_string(p, "None"); return;
+    case UPK_BOOL: print_string(p, v.as.i ? "True" : "False"); return;
     case UPK_INT:
-    case UPK_BIGINT:
-        print_integer(p, v);
-        return;
-    case UPK_FLOAT:
-        put_float(p, v.as.f);
-        return;
-    case UPK_STR:
-        put_quoted(p, v.as.bytes, v.len, false);
-        return;
-    case UPK_STR8:
-        put_quoted(p, v.as.bytes, v.len, !(v.flags & VALUE_ASCII));
-        return;
-    case UPK_BYTES:
-        put_quoted(p, v.as.bytes, v.len, true);
-        return;
+    case UPK_BIGINT: print_integer(p, v); return;
+    case UPK_FLOAT: put_float(p, v.as.f); return;
+    case UPK_STR: put_quoted(p, v.as.bytes, v.len, false); return;
+    case UPK_STR8: put_quoted(p, v.as.bytes, v.len, !(v.flags & VALUE_ASCII)); return;
+    case UPK_BYTES: put_quoted(p, v.as.bytes, v.len, true); return;
     case UPK_BYTEARRAY:
         print_string(p, "bytearray(");
         put_quoted(p, as_bytearray(v.as.cell)->bytes, v.as.cell->len, true);
@@ -130,11 +117,8 @@ static void leaf(struct print *p, struct upk_value v) {
         snprintf(text, sizeof text, "<extension %" PRId64 ">", code);
         print_string(p, text);
         return;
-    case UPK_GLOBAL:
-        put_name(p, print_modern_name(p, v.as.cell));
-        return;
-    default: /* compound() has the others */
-        return;
+    case UPK_GLOBAL: put_name(p, print_modern_name(p, v.as.cell)); return;
+    default: /* compound() has the others */ return;
     }
 }
 
@@ -149,7 +133,8 @@ static void put_moment(struct print *p, const struct known *k) {
     } else if (k->kind == KNOWN_TIME) {
         n = snprintf(text, room, "datetime.time(%u, %u", k->hour, k->minute);
     } else {
-        n = snprintf(text, room, "datetime.datetime(%u, %u, %u, %u, %u", k->year, k->month, k->day, k->hour, k->minute);
+        n = snprintf(text, room, "datetime.datetime(%u, %u, %u, %u, %u", k->year, k->month, k->day, k->hour,
+                     k->minute);
     }
     if (k->second || k->micro) n += snprintf(text + n, room - (size_t)n, ", %u", k->second);
     if (k->micro) n += snprintf(text + n, room - (size_t)n, ", %u", k->micro);
@@ -203,12 +188,8 @@ static void put_known(struct print *p, const struct known *k) {
     switch (k->kind) {
     case KNOWN_DATE:
     case KNOWN_TIME:
-    case KNOWN_DATETIME:
-        put_moment(p, k);
-        return;
-    case KNOWN_TIMEDELTA:
-        put_timedelta(p, k);
-        return;
+    case KNOWN_DATETIME: put_moment(p, k); return;
+    case KNOWN_TIMEDELTA: put_timedelta(p, k); return;
     case KNOWN_DECIMAL:
         print_string(p, "Decimal(");
         leaf(p, k->part[0]);
@@ -221,9 +202,7 @@ static void put_known(struct print *p, const struct known *k) {
         leaf(p, k->part[1]);
         print_char(p, ')');
         return;
-    case KNOWN_COMPLEX:
-        put_complex(p, k->part[0].as.f, k->part[1].as.f);
-        return;
+    case KNOWN_COMPLEX: put_complex(p, k->part[0].as.f, k->part[1].as.f); return;
     case KNOWN_UUID:
         print_string(p, "UUID('");
         print_string(p, k->uuid);
@@ -243,8 +222,8 @@ static void put_object(struct print *p, struct object *o) {
         return;
     }
     struct upk_cell *kw = more && more->kw && more->kw->len > 0 ? more->kw : NULL;
-    bool grown = o->state.kind != UPK_INVALID ||
-                 (more && (more->base || more->items || more->pairs || more->adds));
+    bool grown =
+        o->state.kind != UPK_INVALID || (more && (more->base || more->items || more->pairs || more->adds));
     if (grown) print_char(p, '<');
     if (print_object_name(p, o, &name)) {
         put_name(p, name);
@@ -303,9 +282,7 @@ static void compound(struct print *p, struct upk_value v) {
         plan_value(p, c->items[0]);
         plan_text(p, ">");
         return;
-    default:
-        put_object(p, as_object(c));
-        return;
+    default: put_object(p, as_object(c)); return;
     }
     plan_cell(p, c, &members);
     plan_text(p, tail);

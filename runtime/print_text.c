@@ -116,7 +116,8 @@ struct decimal {
     int count, point;
 };
 
-/* `count` correctly rounded digits.  printf may write the locale's decimal point: whatever is no digit is skipped. */
+/* `count` correctly rounded digits.  printf may write the locale's decimal point: whatever is no digit is
+ * skipped. */
 static void decimal_round(double d, int count, struct decimal *out) {
     char text[48];
     snprintf(text, sizeof text, "%.*e", count - 1, d);
@@ -146,9 +147,9 @@ static void decimal_next(struct decimal *n) {
     }
 }
 
-/* The shortest decimal that reads back as d, and of those the nearest to it (d > 0).  Any 15 digits survive a double, so the
- * search starts there but for denormals, which hold fewer.  At a power of two the gap below is half the gap above: the
- * rounded number may miss where its upper neighbour hits. */
+/* The shortest decimal that reads back as d, and of those the nearest to it (d > 0).  Any 15 digits survive a
+ * double, so the search starts there but for denormals, which hold fewer.  At a power of two the gap below is
+ * half the gap above: the rounded number may miss where its upper neighbour hits. */
 static void decimal_shortest(double d, struct decimal *n) {
     int exponent;
     bool power = frexp(d, &exponent) == 0.5;

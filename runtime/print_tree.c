@@ -1,7 +1,8 @@
 /* `tree`: what the opcodes build, as one line of S-expressions.
  *
- * Names of Python 2 are mapped (N1) and nothing else is interpreted.  Text is ASCII, one blank between parts.  Back edges are
- * `(up N)`, N values up, where every printed value is a level and `state`, `items`, `pairs`, `adds` are none.
+ * Names of Python 2 are mapped (N1) and nothing else is interpreted.  Text is ASCII, one blank between parts.
+ * Back edges are `(up N)`, N values up, where every printed value is a level and `state`, `items`, `pairs`,
+ * `adds` are none.
  *
  * Layer: runtime, over print_walk.h.
  */
@@ -11,7 +12,8 @@
 #include "print_walk.h"
 
 static const struct print_style members = {.before = " ", .after = "", .separator = ""};
-static const struct print_style sorted_members = {.before = "", .after = "", .separator = " ", .sorted = true};
+static const struct print_style sorted_members = {
+    .before = "", .after = "", .separator = " ", .sorted = true};
 static const struct print_style pairs = {.before = " (", .between = " ", .after = ")", .separator = ""};
 
 static void put_bytes(struct print *p, const char *head, const uint8_t *bytes, size_t len) {
@@ -24,16 +26,10 @@ static void put_bytes(struct print *p, const char *head, const uint8_t *bytes, s
 static void leaf(struct print *p, struct upk_value v) {
     char text[40];
     switch ((enum upk_kind)v.kind) {
-    case UPK_NONE:
-        print_string(p, "none");
-        return;
-    case UPK_BOOL:
-        print_string(p, v.as.i ? "true" : "false");
-        return;
+    case UPK_NONE: print_string(p, "none"); return;
+    case UPK_BOOL: print_string(p, v.as.i ? "true" : "false"); return;
     case UPK_INT:
-    case UPK_BIGINT:
-        print_integer(p, v);
-        return;
+    case UPK_BIGINT: print_integer(p, v); return;
     case UPK_FLOAT: {
         uint64_t bits;
         memcpy(&bits, &v.as.f, sizeof bits);
@@ -41,18 +37,10 @@ static void leaf(struct print *p, struct upk_value v) {
         print_string(p, text);
         return;
     }
-    case UPK_STR:
-        print_json_string(p, v.as.bytes, v.len);
-        return;
-    case UPK_STR8:
-        put_bytes(p, "(str8", v.as.bytes, v.len);
-        return;
-    case UPK_BYTES:
-        put_bytes(p, "(bytes", v.as.bytes, v.len);
-        return;
-    case UPK_BYTEARRAY:
-        put_bytes(p, "(bytearray", as_bytearray(v.as.cell)->bytes, v.as.cell->len);
-        return;
+    case UPK_STR: print_json_string(p, v.as.bytes, v.len); return;
+    case UPK_STR8: put_bytes(p, "(str8", v.as.bytes, v.len); return;
+    case UPK_BYTES: put_bytes(p, "(bytes", v.as.bytes, v.len); return;
+    case UPK_BYTEARRAY: put_bytes(p, "(bytearray", as_bytearray(v.as.cell)->bytes, v.as.cell->len); return;
     case UPK_BUFFER:
     case UPK_EXT: {
         size_t index = 0;
@@ -76,28 +64,17 @@ static void leaf(struct print *p, struct upk_value v) {
         print_char(p, ')');
         return;
     }
-    default: /* compound() has the others */
-        return;
+    default: /* compound() has the others */ return;
     }
 }
 
 static void object(struct print *p, struct object *o) {
     switch (o->cell.op) {
-    case UPK_OP_REDUCE:
-        print_string(p, "(reduce ");
-        break;
-    case UPK_OP_NEWOBJ:
-        print_string(p, "(newobj ");
-        break;
-    case UPK_OP_NEWOBJ_EX:
-        print_string(p, "(newobj_ex ");
-        break;
-    case UPK_OP_INST:
-        print_string(p, "(inst ");
-        break;
-    default:
-        print_string(p, "(obj ");
-        break;
+    case UPK_OP_REDUCE: print_string(p, "(reduce "); break;
+    case UPK_OP_NEWOBJ: print_string(p, "(newobj "); break;
+    case UPK_OP_NEWOBJ_EX: print_string(p, "(newobj_ex "); break;
+    case UPK_OP_INST: print_string(p, "(inst "); break;
+    default: print_string(p, "(obj "); break;
     }
     plan_value(p, value_of_cell(o->callee));
     plan_text(p, " ");
@@ -156,9 +133,7 @@ static void compound(struct print *p, struct upk_value v) {
         if (c->len > 0) print_char(p, ' ');
         plan_cell(p, c, &sorted_members);
         break;
-    default:
-        object(p, as_object(c));
-        return;
+    default: object(p, as_object(c)); return;
     }
     plan_text(p, ")");
 }

@@ -1,9 +1,11 @@
-/* The walk of the printers: tasks on an explicit stack, the path for `up`, sorted sets, output and its limits.
+/* The walk of the printers: tasks on an explicit stack, the path for `up`, sorted sets, output and its
+ * limits.
  *
  * Layer: private to the runtime, over doc.h.
  */
 #include "print_walk.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { FLUSH_AT = 1 << 15 };
@@ -34,16 +36,28 @@ struct print_level {
 
 /* ---- failure */
 
-static void fail_over(struct print *p, uint64_t limit, const char *what) {
+/* `figure` 0: a limit of printing, which raising the budget would not lift. */
+static void fail_over(struct print *p, uint64_t figure, const char *what) {
     if (p->failed) return;
     p->failed = true;
     if (!p->err) return;
     error_set(p->err, UPK_ERR_BUDGET, p->doc->stop_at, UPK_OP_STOP);
     error_policy(p->err, p->doc->policy);
     p->err->budget = UPK_BUDGET_EXPANDED;
-    p->err->limit = limit;
-    p->err->figure = limit + 1;
+    p->err->limit = p->doc->expanded_budget;
+    p->err->figure = figure;
     error_copy(p->err->detail, sizeof p->err->detail, (const uint8_t *)what, strlen(what));
+}
+
+static void fail_values(struct print *p) {
+    char what[80];
+    if (p->value_limit == p->doc->expanded_budget) {
+        fail_over(p, p->value_limit + 1, "printed text");
+    } else {
+        snprintf(what, sizeof what, "a cyclic value of this size is printed up to %" PRIu64 " values",
+                 p->value_limit);
+        fail_over(p, 0, what);
+    }
 }
 
 void print_no_memory(struct print *p) {
@@ -96,7 +110,7 @@ static void flush(struct print *p) {
 
 static bool charge_bytes(struct print *p, size_t len) {
     if (len > p->bytes_left) {
-        fail_over(p, p->byte_limit, "the printed text has too many bytes");
+        fail_over(p, 0, "the printed text is too long");
         return false;
     }
     p->bytes_left -= len;
@@ -111,13 +125,9 @@ void print_bytes(struct print *p, const void *bytes, size_t len) {
     p->text_len += len;
 }
 
-void print_string(struct print *p, const char *text) {
-    print_bytes(p, text, strlen(text));
-}
+void print_string(struct print *p, const char *text) { print_bytes(p, text, strlen(text)); }
 
-void print_char(struct print *p, char c) {
-    print_bytes(p, &c, 1);
-}
+void print_char(struct print *p, char c) { print_bytes(p, &c, 1); }
 
 /* ---- tasks */
 
@@ -178,8 +188,8 @@ static void level_add(struct print *p, const struct upk_cell *c, size_t index) {
     p->levels[i].index = index;
 }
 
-/* A table of at least twice the path.  The path is entered in its order, so that the last entry is always the one that may be
- * removed without breaking the probe sequence of another. */
+/* A table of at least twice the path.  The path is entered in its order, so that the last entry is always the
+ * one that may be removed without breaking the probe sequence of another. */
 static bool levels_make_room(struct print *p) {
     if (2 * (p->path_len + 1) <= p->level_room) return true;
     size_t room = p->level_room ? 2 * p->level_room : 256;
@@ -241,23 +251,21 @@ static bool is_compound(struct upk_value v) {
     case UPK_BUFFER:
     case UPK_EXT:
     case UPK_BYTEARRAY:
-    case UPK_GLOBAL:
-        return false;
+    case UPK_GLOBAL: return false;
     case UPK_PERSID:
     case UPK_TUPLE:
     case UPK_FROZENSET:
     case UPK_LIST:
     case UPK_DICT:
     case UPK_SET:
-    case UPK_OBJECT:
-        break;
+    case UPK_OBJECT: break;
     }
     return true;
 }
 
 static void visit(struct print *p, struct upk_value v) {
     if (p->values_left == 0) {
-        fail_over(p, p->value_limit, "the printed text has too many values");
+        fail_values(p);
         return;
     }
     p->values_left--;
@@ -323,7 +331,8 @@ static void span_step(struct print *p) {
     }
 }
 
-/* The texts of the members of a set stand one behind the other at the end of `text`: put them in order, separated. */
+/* The texts of the members of a set stand one behind the other at the end of `text`: put them in order,
+ * separated. */
 static void sort_member_texts(struct print *p, size_t first, const char *separator) {
     size_t n = p->start_count - first, gap = strlen(separator);
     if (p->failed || n < 2) return;
@@ -366,9 +375,7 @@ static void sort_member_texts(struct print *p, size_t first, const char *separat
 
 /* ---- the whole */
 
-static uint64_t add_saturated(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+static uint64_t add_saturated(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
@@ -378,15 +385,15 @@ static void set_limits(struct print *p) {
     const struct upk_doc *doc = p->doc;
     p->value_limit = doc->expanded_budget;
     if (doc->cyclic) { /* then sizes were measured */
-        uint64_t size = is_compound(doc->root) ? doc->root.as.cell->size : 1, most = 4 * size + PRINT_CYCLIC_SLACK;
+        uint64_t size = is_compound(doc->root) ? doc->root.as.cell->size : 1,
+                 most = 4 * size + PRINT_CYCLIC_SLACK;
         if (most < p->value_limit) p->value_limit = most;
     }
     uint64_t input = doc->stop_at;
     for (size_t i = 0; i < doc->buffer_count; i++) input = add_saturated(input, doc->buffers[i].len);
-    p->byte_limit = add_saturated(multiply_saturated(p->value_limit, PRINT_VALUE_BYTES),
-                                  multiply_saturated(input, PRINT_INPUT_FACTOR));
     p->values_left = p->value_limit;
-    p->bytes_left = p->byte_limit;
+    p->bytes_left = add_saturated(multiply_saturated(p->value_limit, PRINT_VALUE_BYTES),
+                                  multiply_saturated(input, PRINT_INPUT_FACTOR));
 }
 
 static void run(struct print *p) {
@@ -406,9 +413,7 @@ static void run(struct print *p) {
             visit(p, v);
             break;
         }
-        case TASK_SPAN:
-            span_step(p);
-            break;
+        case TASK_SPAN: span_step(p); break;
         case TASK_LEAVE:
             p->task_count--;
             leave(p);

@@ -1,13 +1,14 @@
-/* What the three printers share: an iterative walk over a document, buffered output, limits, and (print_text.c) the text of
- * single values.
+/* What the three printers share: an iterative walk over a document, buffered output, limits, and
+ * (print_text.c) the text of single values.
  *
- * A printer gives two functions: one writes a leaf, one plans a compound value as a list of tasks in the order of the text.
- * The walk carries the tasks out with an explicit stack, so that nesting costs memory and no C stack.
+ * A printer gives two functions: one writes a leaf, one plans a compound value as a list of tasks in the
+ * order of the text. The walk carries the tasks out with an explicit stack, so that nesting costs memory and
+ * no C stack.
  *
- * What is written is bounded.  Every value written counts against the budget `expanded`; of a cyclic document at most four
- * times the values that it has when sharing is written out (a set of values that hold each other counts once there), and
- * PRINT_CYCLIC_SLACK more.  Text may take PRINT_VALUE_BYTES for every value of that limit and PRINT_INPUT_FACTOR times the
- * bytes of input; text that is moved to sort a set counts again.
+ * What is written is bounded.  Every value written counts against the budget `expanded`; of a cyclic document
+ * at most four times the values that it has when sharing is written out (a set of values that hold each other
+ * counts once there), and PRINT_CYCLIC_SLACK more.  Text may take PRINT_VALUE_BYTES for every value of that
+ * limit and PRINT_INPUT_FACTOR times the bytes of input; text that is moved to sort a set counts again.
  *
  * Layer: private to the runtime, over doc.h.
  */
@@ -43,13 +44,12 @@ struct print {
     upk_sink sink;
     void *ctx;
     struct upk_error *err;
-    bool failed; /* sticks; everything after it writes nothing */
+    bool failed;    /* sticks; everything after it writes nothing */
     struct mem mem; /* of this walk alone: a document may be printed by two threads */
 
     uint8_t *text; /* not yet given to the sink */
     size_t text_len, text_room;
-    uint64_t values_left, bytes_left;
-    uint64_t value_limit, byte_limit;
+    uint64_t value_limit, values_left, bytes_left;
 
     struct print_task *tasks;
     size_t task_count, task_room;
@@ -71,11 +71,13 @@ void print_bytes(struct print *p, const void *bytes, size_t len);
 void print_string(struct print *p, const char *text);
 void print_char(struct print *p, char c);
 
-/* Tasks, in order, from compound() alone.  Texts, styles and the values of a span must outlive the walk (literals, cells). */
+/* Tasks, in order, from compound() alone.  Texts, styles and the values of a span must outlive the walk
+ * (literals, cells). */
 void plan_text(struct print *p, const char *text);
 void plan_value(struct print *p, struct upk_value v);
 void plan_span(struct print *p, const struct upk_value *at, size_t len, const struct print_style *style);
-void plan_cell(struct print *p, struct upk_cell *c, const struct print_style *style); /* its members or pairs */
+void plan_cell(struct print *p, struct upk_cell *c,
+               const struct print_style *style); /* its members or pairs */
 /* The members of both, each may be NULL, between two texts; nothing where there are none. */
 void plan_parts(struct print *p, const char *head, struct upk_cell *first, struct upk_cell *second,
                 const struct print_style *style, const char *tail);
@@ -97,8 +99,8 @@ void print_hex(struct print *p, const uint8_t *bytes, size_t len);
 void print_base64(struct print *p, const uint8_t *bytes, size_t len);
 void print_unsigned(struct print *p, uint64_t n);
 void print_integer(struct print *p, struct upk_value v); /* INT or BIGINT, exact */
-/* Text within a JSON string, ASCII: `"` and `\` by a backslash, all else outside 20-7e as \uXXXX, above U+FFFF as a pair; lone
- * surrogates stay.  The second one writes the quotes, too. */
+/* Text within a JSON string, ASCII: `"` and `\` by a backslash, all else outside 20-7e as \uXXXX, above
+ * U+FFFF as a pair; lone surrogates stay.  The second one writes the quotes, too. */
 void print_json_text(struct print *p, const uint8_t *text, size_t len);
 void print_json_string(struct print *p, const uint8_t *text, size_t len);
 /* The shortest decimal that reads back as `d`, as Python writes it; `d` is finite. */

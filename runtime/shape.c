@@ -17,18 +17,6 @@ static struct goal form_goal(struct object *o, uint32_t form)
     return (struct goal){.cell = &o->cell, .index = form, .what = GOAL_FORM};
 }
 
-/* A spelling may have been used up after it became a member, which then is data no more without its container's knowing. */
-static bool any_is_exact(const struct upk_doc *doc)
-{
-    if (doc->stale)
-        return false;
-    for (const struct object *o = doc->objects; o; o = o->next) {
-        if (!is_judged(o) && !(o->cell.flags & CELL_NORMAL))
-            return false;
-    }
-    return true;
-}
-
 static enum match_status refuse_object(struct matcher *m, const struct object *o, struct match_result *why)
 {
     explain_object(m, o, why);
@@ -62,22 +50,21 @@ static enum match_status object_by_tree(struct matcher *m, struct object *o, str
 
 static enum match_status match_by_tree(struct matcher *m, struct match_result *why)
 {
+    struct part part = {0};
+    enum fit fit = value_fits(m, m->doc->root, m->policy->root, &part);
+    if (fit == FIT_YES && !m->doc->objects) /* plain data against `any` is decided by a look */
+        return MATCH_OK;
     if (!tree_new(m))
         return MATCH_MEMORY;
-    for (struct object *o = m->doc->objects; o; o = o->next) {
-        enum match_status status = is_judged(o) ? object_by_tree(m, o, why) : MATCH_OK;
-        if (status != MATCH_OK)
-            return status;
-    }
-    struct part part = {0};
-    bool proved = true;
-    enum fit fit = value_fits(m, m->doc->root, m->policy->root, &part);
-    enum match_status status = m->pairs > m->budget ? MATCH_BUDGET : MATCH_OK;
+    enum match_status status = MATCH_OK;
+    for (struct object *o = m->doc->objects; status == MATCH_OK && o; o = o->next)
+        status = is_judged(o) ? object_by_tree(m, o, why) : MATCH_OK;
+    bool proved = fit == FIT_YES;
     if (status == MATCH_OK && fit == FIT_OPEN)
         status = tree_prove(m, &part.goal, &proved);
     if (status != MATCH_OK)
         return status;
-    return fit == FIT_NO || !proved ? refuse_root(m, why) : MATCH_OK;
+    return proved ? MATCH_OK : refuse_root(m, why);
 }
 
 /* ---- with cycles: all at once */
@@ -123,12 +110,12 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches, struct match_result *why)
 {
     struct matcher m;
-    memset(&m, 0, sizeof m);
+    memset(&m, 0, offsetof(struct matcher, fields));
     m.doc = doc;
     m.policy = doc->policy;
     m.mem = &doc->mem;
     m.budget = budget;
-    m.any_at_once = any_is_exact(doc);
+    m.any_at_once = !doc->stale && !doc->used_up;
     memset(why, 0, sizeof *why);
     /* Stale, not only cyclic: what was popped may hold a cycle that the root does not reach. */
     enum match_status status = doc->stale ? match_by_refutation(&m, why) : match_by_tree(&m, why);

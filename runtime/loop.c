@@ -1,0 +1,597 @@
+/* The pickle machine's loop: one pass over the opcodes of protocols 0 to 5 that builds the inert graph.
+ *
+ * The reading position and the stack pointer stand in locals and go back to the struct (SAVE) before anything that may fail
+ * with a place or move the stack.  What an opcode pushes is kept as two words until it is known whether it is memoised at
+ * once, as nearly all is: reading a value back that was stored a moment ago in other pieces costs more than all the rest.
+ * Rules 3 to 6 of docs/runtime.md are enforced here and in steps.c.
+ *
+ * Sources: Lib/pickletools.py, Modules/_pickle.c for the meaning of each opcode; PEP 307, 3154, 574.
+ * Layer: runtime, over steps.c, memo.c, reader.c, call.c.
+ */
+#include <string.h>
+
+#include "loop.h"
+
+#if defined(__GNUC__)
+#define INLINE __attribute__((always_inline)) static inline
+#else
+#define INLINE static inline
+#endif
+
+static inline uint32_t le32(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+static inline uint64_t le64(const uint8_t *p) {
+    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 |
+           (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
+/* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
+ * lengths of keys and words are random to a branch predictor: there is no branch on them below 32. */
+INLINE bool ascii_short(const uint8_t *p, size_t n, const uint8_t *end) {
+#define HIGH 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
+    static const uint8_t window[64] = {HIGH, HIGH, HIGH, HIGH}; /* from 32 - n: the high bits of n bytes */
+#undef HIGH
+    if (n > 32 || end - p < 32) return false;
+    uint64_t text[4], mask[4];
+    memcpy(text, p, sizeof text);
+    memcpy(mask, window + 32 - n, sizeof mask);
+    return !((text[0] & mask[0]) | (text[1] & mask[1]) | (text[2] & mask[2]) | (text[3] & mask[3]));
+}
+
+static inline uint64_t be64(const uint8_t *p) {
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++) bits = bits << 8 | p[i];
+    return bits;
+}
+
+/* BININT, BININT1, BININT2: bytes of the argument, and the bits of four bytes that are its own. */
+static const uint8_t int_len[] = {[UPK_OP_BININT] = 4, [UPK_OP_BININT1] = 1, [UPK_OP_BININT2] = 2};
+static const uint32_t int_mask[] = {[UPK_OP_BININT] = 0xffffffff, [UPK_OP_BININT1] = 0xff, [UPK_OP_BININT2] = 0xffff};
+
+static inline uint32_t int_short(const uint8_t *p, unsigned op) {
+    return op == UPK_OP_BININT ? le32(p) : op == UPK_OP_BININT2 ? (uint32_t)p[0] | (uint32_t)p[1] << 8 : p[0];
+}
+
+/* A value as two words: its members before the union, and the union. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define HEAD(kind, flags, len) ((uint64_t)(kind) << 56 | (uint64_t)(flags) << 48 | (uint64_t)(uint32_t)(len))
+#else
+#define HEAD(kind, flags, len) ((uint64_t)(kind) | (uint64_t)(flags) << 8 | (uint64_t)(uint32_t)(len) << 32)
+#endif
+_Static_assert(sizeof(struct upk_value) == 16 && offsetof(struct upk_value, len) == 4 && offsetof(struct upk_value, as) == 8, "two words");
+
+static inline void value_store(struct upk_value *to, uint64_t head, uint64_t payload) {
+    const uint64_t words[2] = {head, payload};
+    memcpy(to, words, sizeof words);
+}
+
+/* How many ints may follow in a run: room on the stack, in the stream (five bytes each) and in both budgets. */
+static inline size_t int_run(const struct upk_value *sp, const struct upk_value *stack_end, const uint8_t *limit, const uint8_t *p,
+                             uint64_t nodes, uint64_t ops) {
+    size_t n = (size_t)(stack_end - sp), bytes = (size_t)(limit - p) / 5;
+    n = bytes < n ? bytes : n;
+    n = nodes < n ? (size_t)nodes : n;
+    return ops < n ? (size_t)ops : n;
+}
+
+/* Local copies of the hot state, and how they go back. */
+#define SAVE() (m->p = p, m->sp = sp, m->at = at, m->op = op)
+#define LOAD() (sp = m->sp, floor = fence(m))
+#define FAIL(call) \
+    do {           \
+        SAVE();    \
+        (void)(call); \
+        return false; \
+    } while (0)
+#define NEED(n)                                                                        \
+    do {                                                                               \
+        if ((size_t)(n) > (size_t)(limit - p)) FAIL(fail_short(m, p, (size_t)(n), false)); \
+    } while (0)
+#define PAYLOAD(n)                                                                    \
+    do {                                                                              \
+        if ((size_t)(n) > (size_t)(limit - p)) FAIL(fail_short(m, p, (size_t)(n), true)); \
+    } while (0)
+#define STRING_BUDGET(n)                                                              \
+    do {                                                                              \
+        if (counting && (n) > m->most_string) m->most_string = (n);                   \
+        if ((n) > string_budget) FAIL(machine_fail_budget(m, UPK_BUDGET_STRING, (n))); \
+    } while (0)
+#define NODE()                                                                                  \
+    do {                                                                                        \
+        if (++nodes > node_budget) FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, nodes));       \
+    } while (0)
+#define ROOM()                             \
+    do {                                   \
+        if (sp == m->stack_end) {          \
+            SAVE();                        \
+            if (!stack_grow(m)) return false; \
+            LOAD();                        \
+        }                                  \
+    } while (0)
+#define CALL(call)                \
+    do {                          \
+        SAVE();                   \
+        if (!(call)) return false; \
+        LOAD();                   \
+    } while (0)
+#define POPS(n)                                              \
+    do {                                                     \
+        if (sp - floor < (n)) FAIL(fail_pop(m)); \
+    } while (0)
+#define LINE(lf)                          \
+    do {                                  \
+        SAVE();                           \
+        (lf) = line_end(m, p);            \
+        if (!(lf)) return false;          \
+    } while (0)
+
+/* `counting` is a constant at each call: a scan pays for its figures, a decode does not. */
+INLINE bool run(struct machine *m, const bool counting) {
+    const uint8_t *p = m->p, *at = p, *limit = m->limit;
+    const uint8_t *const end = m->end;
+    struct upk_value *sp = m->sp, *floor = sp; /* what stands below `floor` is behind a mark */
+    const uint64_t op_budget = m->budgets[UPK_BUDGET_OPCODES], node_budget = m->budgets[UPK_BUDGET_NODES];
+    const uint64_t string_budget = m->budgets[UPK_BUDGET_STRING], mark_budget = m->budgets[UPK_BUDGET_MARKS];
+    uint64_t ops = 0, nodes = 0;
+    unsigned op = 0;
+    uint64_t head, payload; /* of the value being pushed */
+
+    for (;;) {
+        if (p >= limit) {
+            limit = m->limit = end;
+            m->framed = false;
+            at = p;
+            op = 0;
+            if (p >= end) FAIL(machine_fail(m, UPK_ERR_TRUNCATED));
+        }
+        at = p;
+        op = m->dispatch[*p++];
+        if (++ops > op_budget) FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, ops));
+        if (counting && op < UPK_OP_END) m->op_counts[op]++;
+        size_t n;
+        const uint8_t *lf;
+        switch (op) {
+        case UPK_OP_MARK:
+            if (m->mark_count < m->mark_cap && m->mark_count < mark_budget) {
+                m->marks[m->mark_count++] = (uint32_t)(sp - m->stack);
+                if (counting && m->mark_count > m->most_marks) m->most_marks = m->mark_count;
+            } else {
+                SAVE();
+                if (!mark_push(m)) return false;
+            }
+            floor = sp;
+            continue;
+        case UPK_OP_NONE:
+            NODE();
+            ROOM();
+            value_store(sp++, HEAD(UPK_NONE, 0, 0), 0);
+            continue;
+        case UPK_OP_NEWTRUE:
+        case UPK_OP_NEWFALSE:
+            NODE();
+            ROOM();
+            value_store(sp++, HEAD(UPK_BOOL, 0, 0), op == UPK_OP_NEWTRUE);
+            continue;
+
+        case UPK_OP_BININT1:
+        case UPK_OP_BININT2:
+        case UPK_OP_BININT:
+            NEED(int_len[op]);
+            NODE();
+            ROOM();
+            value_store(sp++, HEAD(UPK_INT, 0, 0), (uint64_t)(int64_t)(int32_t)int_short(p, op));
+            p += int_len[op];
+            /* Ints come in runs whose widths no branch predictor knows: read on without a branch on the width. */
+            for (n = int_run(sp, m->stack_end, limit, p, node_budget - nodes, op_budget - ops); n; n--) {
+                op = m->dispatch[*p];
+                if (op - UPK_OP_BININT > UPK_OP_BININT2 - UPK_OP_BININT) break;
+                value_store(sp++, HEAD(UPK_INT, 0, 0), (uint64_t)(int64_t)(int32_t)(le32(p + 1) & int_mask[op]));
+                p += 1 + int_len[op];
+                nodes++;
+                ops++;
+                if (counting) m->op_counts[op]++;
+                at = p;
+            }
+            continue;
+        case UPK_OP_LONG1:
+        case UPK_OP_LONG4:
+            if (op == UPK_OP_LONG1) {
+                NEED(1);
+                n = *p++;
+            } else {
+                NEED(4);
+                n = le32(p);
+                p += 4;
+                if (n > INT32_MAX) FAIL(machine_fail(m, UPK_ERR_NEGATIVE));
+            }
+            PAYLOAD(n);
+            if (n > m->most_long) m->most_long = n;
+            if (n > m->budgets[UPK_BUDGET_LONG]) FAIL(machine_fail_budget(m, UPK_BUDGET_LONG, n));
+            NODE();
+            ROOM();
+            *sp++ = int_from_bytes(p, n);
+            p += n;
+            continue;
+        case UPK_OP_BINFLOAT:
+            NEED(8);
+            NODE();
+            ROOM();
+            head = HEAD(UPK_FLOAT, 0, 0);
+            payload = be64(p);
+            p += 8;
+            goto push;
+
+        case UPK_OP_SHORT_BINUNICODE:
+            NEED(1);
+            n = *p++;
+            goto unicode;
+        case UPK_OP_BINUNICODE:
+            NEED(4);
+            n = le32(p);
+            p += 4;
+            goto unicode;
+        case UPK_OP_BINUNICODE8: {
+            NEED(8);
+            uint64_t wide = le64(p);
+            p += 8;
+            if (wide > (size_t)(end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
+            n = (size_t)wide;
+        }
+        unicode: {
+            PAYLOAD(n);
+            STRING_BUDGET(n);
+            bool ascii = ascii_short(p, n, end);
+            if (!ascii && !utf8_check(p, n, &ascii)) FAIL(machine_fail(m, UPK_ERR_UTF8));
+            NODE();
+            ROOM();
+            head = HEAD(UPK_STR, ascii ? VALUE_ASCII : 0, n);
+            payload = (uintptr_t)p;
+            p += n;
+            goto push;
+        }
+
+        case UPK_OP_SHORT_BINBYTES:
+        case UPK_OP_SHORT_BINSTRING:
+            NEED(1);
+            n = *p++;
+            goto bytes;
+        case UPK_OP_BINBYTES:
+        case UPK_OP_BINSTRING:
+            NEED(4);
+            n = le32(p);
+            p += 4;
+            if (op == UPK_OP_BINSTRING && n > INT32_MAX) FAIL(machine_fail(m, UPK_ERR_NEGATIVE));
+            goto bytes;
+        case UPK_OP_BINBYTES8:
+        case UPK_OP_BYTEARRAY8: {
+            NEED(8);
+            uint64_t wide = le64(p);
+            p += 8;
+            if (wide > (size_t)(end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
+            n = (size_t)wide;
+        }
+        bytes: {
+            PAYLOAD(n);
+            STRING_BUDGET(n);
+            NODE();
+            ROOM();
+            head = HEAD(UPK_BYTES, 0, n);
+            payload = (uintptr_t)p;
+            if (op == UPK_OP_BYTEARRAY8) {
+                SAVE();
+                struct upk_cell *c = bytearray_new(m, p, n);
+                if (!c) return false;
+                head = HEAD(UPK_BYTEARRAY, 0, 0);
+                payload = (uintptr_t)c;
+            } else if (op != UPK_OP_SHORT_BINBYTES && op != UPK_OP_BINBYTES && op != UPK_OP_BINBYTES8) {
+                bool ascii = false;
+                (void)utf8_check(p, n, &ascii);
+                head = HEAD(UPK_STR8, ascii ? VALUE_ASCII : 0, n);
+            }
+            p += n;
+            goto push;
+        }
+
+        case UPK_OP_EMPTY_LIST:
+        case UPK_OP_EMPTY_DICT:
+        case UPK_OP_EMPTY_SET: {
+            NODE();
+            ROOM();
+            SAVE();
+            unsigned kind = op == UPK_OP_EMPTY_LIST ? UPK_LIST : op == UPK_OP_EMPTY_DICT ? UPK_DICT : UPK_SET;
+            struct upk_cell *c = cell_new(m, kind);
+            if (!c) return false;
+            head = HEAD(kind, 0, 0);
+            payload = (uintptr_t)c;
+            goto push;
+        }
+        case UPK_OP_EMPTY_TUPLE:
+            NODE();
+            ROOM();
+            SAVE();
+            if (!m->empty_tuple && !(m->empty_tuple = tuple_new(m, NULL, 0))) return false;
+            value_store(sp++, HEAD(UPK_TUPLE, 0, 0), (uintptr_t)m->empty_tuple);
+            continue;
+        case UPK_OP_TUPLE1:
+        case UPK_OP_TUPLE2:
+        case UPK_OP_TUPLE3: {
+            n = op - UPK_OP_TUPLE1 + 1u;
+            POPS((ptrdiff_t)n);
+            NODE();
+            SAVE();
+            struct upk_cell *c = tuple_new(m, sp - n, n);
+            if (!c) return false;
+            sp -= n;
+            head = HEAD(UPK_TUPLE, 0, 0);
+            payload = (uintptr_t)c;
+            goto push;
+        }
+        case UPK_OP_TUPLE:
+            NODE();
+            ROOM();
+            CALL(do_collect(m, UPK_TUPLE));
+            break;
+        case UPK_OP_LIST:
+            NODE();
+            ROOM();
+            CALL(do_collect(m, UPK_LIST));
+            break;
+        case UPK_OP_DICT:
+            NODE();
+            ROOM();
+            CALL(do_collect(m, UPK_DICT));
+            break;
+        case UPK_OP_FROZENSET:
+            NODE();
+            ROOM();
+            CALL(do_collect(m, UPK_FROZENSET));
+            break;
+
+        case UPK_OP_APPEND:
+            POPS(1);
+            CALL(do_grow(m, UPK_LIST, m->sp - 1));
+            continue;
+        case UPK_OP_SETITEM:
+            POPS(2);
+            CALL(do_grow(m, UPK_DICT, m->sp - 2));
+            continue;
+        case UPK_OP_APPENDS:
+        case UPK_OP_SETITEMS:
+        case UPK_OP_ADDITEMS: {
+            struct upk_value *from;
+            unsigned kind = op == UPK_OP_APPENDS ? UPK_LIST : op == UPK_OP_SETITEMS ? UPK_DICT : UPK_SET;
+            CALL((from = mark_pop(m)) && do_grow(m, kind, from));
+            continue;
+        }
+
+        case UPK_OP_POP: /* a mark too: picklers write that for recursive tuples at protocol 0 */
+            if (sp > floor) {
+                sp--;
+            } else if (m->mark_count) {
+                m->mark_count--;
+                floor = fence(m);
+            } else {
+                FAIL(machine_fail(m, UPK_ERR_UNDERFLOW));
+            }
+            continue;
+        case UPK_OP_POP_MARK: {
+            struct upk_value *from;
+            CALL((from = mark_pop(m)));
+            sp = from; /* the floor is the next mark's: LOAD saw to that */
+            continue;
+        }
+        case UPK_OP_DUP:
+            POPS(1);
+            ROOM();
+            *sp = sp[-1];
+            sp++;
+            continue;
+
+        case UPK_OP_MEMOIZE:
+            POPS(1);
+            if (m->memo_len < m->memo_fast) {
+                m->memo[m->memo_len++] = sp[-1];
+                continue;
+            }
+            CALL(memo_put(m, memo_count(m), sp[-1]));
+            continue;
+        case UPK_OP_BINPUT:
+            NEED(1);
+            n = *p++;
+            POPS(1);
+            CALL(memo_put(m, n, sp[-1]));
+            continue;
+        case UPK_OP_LONG_BINPUT:
+            NEED(4);
+            n = le32(p);
+            p += 4;
+            POPS(1);
+            CALL(memo_put(m, n, sp[-1]));
+            continue;
+        case UPK_OP_BINGET:
+            NEED(1);
+            n = *p++;
+            goto get;
+        case UPK_OP_LONG_BINGET:
+            NEED(4);
+            n = le32(p);
+            p += 4;
+        get:
+            ROOM();
+            if (n < m->memo_len && m->memo[n].kind) {
+                *sp++ = m->memo[n];
+                continue;
+            }
+            CALL(memo_get(m, n, m->sp));
+            sp++;
+            continue;
+        case UPK_OP_PUT:
+        case UPK_OP_GET: {
+            uint64_t key;
+            LINE(lf);
+            CALL(read_key_text(m, p, (size_t)(lf - p), &key));
+            p = lf + 1;
+            if (op == UPK_OP_PUT) {
+                POPS(1);
+                CALL(memo_put(m, key, sp[-1]));
+            } else {
+                ROOM();
+                CALL(memo_get(m, key, m->sp));
+                sp++;
+            }
+            continue;
+        }
+
+        case UPK_OP_INT:
+        case UPK_OP_LONG:
+        case UPK_OP_FLOAT:
+        case UPK_OP_STRING:
+        case UPK_OP_UNICODE:
+        case UPK_OP_PERSID: {
+            LINE(lf);
+            n = (size_t)(lf - p);
+            NODE();
+            ROOM();
+            SAVE();
+            bool read;
+            if (op == UPK_OP_FLOAT) {
+                read = read_float_text(m, p, n, sp);
+            } else if (op == UPK_OP_INT || op == UPK_OP_LONG) {
+                read = read_int_text(m, p, n, op == UPK_OP_LONG, sp);
+            } else if (op == UPK_OP_STRING) {
+                read = read_string_text(m, p, n, sp);
+            } else if (op == UPK_OP_UNICODE) {
+                read = read_unicode_text(m, p, n, sp);
+            } else {
+                struct upk_value id = {0};
+                read = read_text(m, p, n, &id) && do_persid(m, id, sp);
+            }
+            if (!read) return false;
+            sp++;
+            p = lf + 1;
+            continue;
+        }
+        case UPK_OP_BINPERSID:
+            POPS(1);
+            NODE();
+            CALL(do_persid(m, sp[-1], sp - 1));
+            continue;
+        case UPK_OP_NEXT_BUFFER:
+            NODE();
+            ROOM();
+            CALL(do_buffer(m, m->sp));
+            sp++;
+            continue;
+        case UPK_OP_READONLY_BUFFER:
+            CALL(do_readonly(m));
+            continue;
+        case UPK_OP_EXT1:
+        case UPK_OP_EXT2:
+        case UPK_OP_EXT4: {
+            n = op == UPK_OP_EXT1 ? 1 : op == UPK_OP_EXT2 ? 2 : 4;
+            NEED(n);
+            int64_t code = n == 1 ? p[0] : n == 2 ? p[0] | p[1] << 8 : (int32_t)le32(p);
+            p += n;
+            if (code <= 0) FAIL(machine_fail(m, UPK_ERR_EXT_CODE));
+            NODE();
+            ROOM();
+            *sp++ = (struct upk_value){.kind = UPK_EXT, .as = {.i = code}};
+            continue;
+        }
+
+        case UPK_OP_GLOBAL:
+        case UPK_OP_INST: {
+            LINE(lf);
+            const uint8_t *module = p, *name = lf + 1;
+            size_t module_len = (size_t)(lf - module);
+            p = name;
+            LINE(lf);
+            size_t name_len = (size_t)(lf - name);
+            p = lf + 1;
+            NODE();
+            ROOM();
+            bool ascii;
+            if (!utf8_check(module, module_len, &ascii) || !utf8_check(name, name_len, &ascii)) FAIL(machine_fail(m, UPK_ERR_UTF8));
+            if (op == UPK_OP_INST) {
+                CALL(do_inst(m, module, module_len, name, name_len));
+            } else {
+                CALL(name_push(m, module, module_len, name, name_len, m->sp));
+                sp++;
+            }
+            continue;
+        }
+        case UPK_OP_STACK_GLOBAL:
+            NODE();
+            CALL(do_stack_global(m));
+            continue;
+        case UPK_OP_REDUCE:
+        case UPK_OP_NEWOBJ:
+            POPS(2);
+            NODE();
+            CALL(call_make(m, sp[-2], sp[-1], NULL, m->sp - 2));
+            sp--;
+            break;
+        case UPK_OP_NEWOBJ_EX:
+            POPS(3);
+            NODE();
+            CALL(call_make(m, sp[-3], sp[-2], sp - 1, m->sp - 3));
+            sp -= 2;
+            break;
+        case UPK_OP_OBJ:
+            NODE();
+            ROOM();
+            CALL(do_obj(m));
+            continue;
+        case UPK_OP_BUILD:
+            POPS(2);
+            CALL(call_build(m, sp[-2], sp[-1]));
+            sp--;
+            continue;
+
+        case UPK_OP_PROTO:
+            NEED(1);
+            n = *p++;
+            CALL(do_proto(m, (unsigned)n));
+            continue;
+        case UPK_OP_FRAME: {
+            NEED(8);
+            uint64_t size = le64(p);
+            p += 8;
+            if (m->framed) FAIL(machine_fail(m, UPK_ERR_FRAME));
+            if (size > (size_t)(end - p)) FAIL(fail_short(m, p, size > SIZE_MAX ? SIZE_MAX : (size_t)size, true));
+            m->framed = true;
+            limit = m->limit = p + size;
+            continue;
+        }
+        case UPK_OP_STOP:
+            CALL(do_stop(m));
+            m->ops = ops;
+            m->nodes = nodes;
+            return true;
+        default: /* unknown, refused, or newer than the stream */
+            FAIL(do_refused(m));
+        }
+        continue; /* what a step has pushed */
+
+    push:
+        value_store(sp++, head, payload);
+        /* Is it memoised at once, under the next key?  Then that is done here, without another turn of the loop. */
+        if (p >= limit || m->memo_len >= m->memo_fast || ops >= op_budget) continue;
+        op = m->dispatch[*p];
+        if (op == UPK_OP_MEMOIZE) {
+            n = 1;
+        } else if (op == UPK_OP_BINPUT && limit - p >= 2 && p[1] == m->memo_len) {
+            n = 2;
+        } else if (op == UPK_OP_LONG_BINPUT && limit - p >= 5 && le32(p + 1) == m->memo_len) {
+            n = 5;
+        } else {
+            continue;
+        }
+        if (counting) m->op_counts[op]++;
+        ops++;
+        p += n;
+        value_store(&m->memo[m->memo_len++], head, payload);
+    }
+}
+
+bool loop(struct machine *m) { return run(m, false); }
+bool loop_counting(struct machine *m) { return run(m, true); }
