@@ -134,6 +134,17 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
 
 /* ---- calls */
 
+/* Nothing may change any more in a value without compound members that is a state, nor in arguments (rules 2 and 9); nothing
+ * may be added to an object after its BUILD, or when its row permits no step.  Then it can be matched at once. */
+static bool match_if_final(struct machine *m, struct object *o) {
+    const uint32_t steps = UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
+    const struct upk_row *row = &m->policy->rows[o->cell.len];
+    bool final = o->cell.flags & CELL_BUILT || !(row->flags & steps);
+    bool flat = o->state.kind < UPK_BYTEARRAY || !(o->state.as.cell->flags & CELL_HAS_CELL);
+    if (!final || !flat || o->more || o->state.kind == UPK_OBJECT || row->form_count == 0) return true;
+    return match_early(m->doc, o) || machine_fail_memory(m);
+}
+
 struct object_more *object_extend(struct machine *m, struct object *o) {
     if (o->more) return o->more;
     struct object_more *more = mem_alloc(&m->doc->mem, sizeof *more);
@@ -197,6 +208,10 @@ bool call_make(struct machine *m, struct upk_value callee, struct upk_value args
     if (m->policy) {
         if (!freeze_arguments(m, o->args) || (kw && !freeze_arguments(m, kw->as.cell))) return false;
         if (!normalise_call(m, o) || !count_call(m, o->cell.len)) return false;
+        if (!(o->cell.flags & CELL_NORMAL)) {
+            m->doc->unjudged++;
+            if (!match_if_final(m, o)) return false;
+        }
     }
     *out = value_of_cell(&o->cell);
     return true;
@@ -232,7 +247,7 @@ bool call_build(struct machine *m, struct upk_value target, struct upk_value sta
     o->built_at = (uint64_t)(m->at - m->start);
     cell_absorb(m, &o->cell, &state, 1);
     o->cell.flags = (uint16_t)((o->cell.flags & ~CELL_ODD) | CELL_BUILT);
-    return true;
+    return !m->policy || match_if_final(m, o);
 }
 
 static bool object_grow(struct machine *m, struct object *o, unsigned container, const struct upk_value *v, size_t n, const char *what) {

@@ -123,6 +123,8 @@ struct upk_doc {
     bool stale;  /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
     bool cyclic; /* set by measure when stale */
     bool used_up; /* some spelling (N8) was used up after it may have become a member: CELL_ODD is not exact for it */
+    struct matcher *matcher; /* while decoding: matches objects as soon as they cannot change (shape.c); NULL not needed yet */
+    size_t unjudged;         /* objects that are neither matched yet nor a spelling */
     uint64_t expanded_budget;
     uint64_t stop_at; /* offset of STOP */
     const struct upk_bytes *buffers;
@@ -211,6 +213,10 @@ bool measure_graph(struct upk_doc *doc, uint64_t *depth, uint64_t *size);
  * fits into each object.  *why is filled on MATCH_REFUSED.
  * INVARIANT: no dict of the document has two equal keys (R210; a STR8 that is ASCII equals the same STR). */
 enum match_status { MATCH_OK, MATCH_REFUSED, MATCH_BUDGET, MATCH_MEMORY };
+/* While decoding: try an object that cannot change any more, whose parts are in the caches now.  What fits is done with; what
+ * does not is left to match_document, so that the verdict comes at STOP all the same.  False: out of memory. */
+bool match_early(struct upk_doc *doc, struct object *o);
+void match_free(struct upk_doc *doc);
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches, struct match_result *why);
 /* Path from the root to `target` as text ($.a[3]); "$" when it is the root or not reached. */
 void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size);

@@ -84,6 +84,7 @@ void machine_free(struct machine *m) {
     (void)mem_resize(mem, m->work, m->work_cap * sizeof *m->work, 0);
     if (m->row_calls) (void)mem_resize(mem, m->row_calls, m->policy->row_count * sizeof *m->row_calls, 0);
     keys_free(m);
+    match_free(m->doc);
 }
 
 unsigned machine_op(uint8_t byte) { return op_of_byte[byte]; }

@@ -20,7 +20,7 @@
 
 #include "doc.h"
 
-enum { NAME_MOST = 256, NAME_ROOM = 272, STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64 };
+enum { NAME_MOST = 256, NAME_ROOM = 272, STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 32 };
 enum { DISPATCH_NEWER = 254 }; /* in machine.dispatch: a known opcode of a later protocol than the stream's */
 
 struct memo_slot { /* of the table of sparse keys */
@@ -66,6 +66,7 @@ struct machine {
     struct key_index **indexes; /* [1 .. index_count] */
     uint32_t index_count, index_cap;
     struct key_index *scratch; /* of small containers, one after the other */
+    const struct upk_cell *known_keys[KNOWN_KEYS]; /* dicts of str keys that were checked; NULL: free */
 
     struct upk_cell **work; /* scratch worklist */
     size_t work_len, work_cap;

@@ -73,7 +73,7 @@ struct matcher {
     bool any_at_once; /* CELL_ODD is exact: a container without it is plain data */
     struct tree *tree;      /* one of the two */
     struct cyclic *cyclic;
-    struct field_memo fields[FIELD_MEMOS]; /* cleared with the prover */
+    struct field_memo fields[FIELD_MEMOS];
 };
 
 /* ---- shape_leaf.c: single values, already normalised, of a kind that the type takes */

@@ -198,6 +198,7 @@ static bool spell_partial(struct machine *m, struct object *o, struct object *pa
     if (o->more->kw && !freeze_arguments(m, o->more->kw)) return false;
     partial->cell.index = UPK_VERB_NONE;
     m->doc->used_up = true;
+    m->doc->unjudged--;
     *done = true;
     return true;
 }

@@ -6,10 +6,18 @@
 
 #include "match.h"
 
-/* Spellings that became another value or were used up by one (N2 to N4, N7, N8) are judged where they are used. */
-static bool is_judged(const struct object *o)
+/* Still to be judged here: not matched early, and no spelling that became another value or was used up by one (N2 to N4, N7,
+ * N8), which is judged where it is used. */
+static bool is_judged(const struct upk_doc *doc, const struct object *o)
 {
-    return !(o->cell.flags & CELL_NORMAL) && o->cell.index != UPK_VERB_NONE;
+    bool early = doc->matcher && o->cell.cap;
+    return !early && !(o->cell.flags & CELL_NORMAL) && o->cell.index != UPK_VERB_NONE;
+}
+
+/* The objects to be judged; none where all were matched early, which saves a walk through cold memory. */
+static struct object *to_judge(const struct upk_doc *doc)
+{
+    return doc->matcher && doc->unjudged == 0 ? NULL : doc->objects;
 }
 
 static struct goal form_goal(struct object *o, uint32_t form)
@@ -36,8 +44,13 @@ static enum match_status object_by_tree(struct matcher *m, struct object *o, str
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct goal g = form_goal(o, row->first_form + i);
-        bool proved = false;
-        enum match_status status = tree_prove(m, &g, &proved);
+        struct cursor all = {0};
+        struct part part;
+        enum fit fit = goal_next(m, &g, &all, &part); /* decided at once as a rule */
+        bool proved = fit == FIT_YES;
+        enum match_status status = fit == FIT_OPEN ? tree_prove(m, &g, &proved) : MATCH_OK;
+        if (status == MATCH_OK && m->pairs > m->budget)
+            status = MATCH_BUDGET;
         if (status != MATCH_OK)
             return status;
         if (proved) {
@@ -52,13 +65,11 @@ static enum match_status match_by_tree(struct matcher *m, struct match_result *w
 {
     struct part part = {0};
     enum fit fit = value_fits(m, m->doc->root, m->policy->root, &part);
-    if (fit == FIT_YES && !m->doc->objects) /* plain data against `any` is decided by a look */
-        return MATCH_OK;
     if (!tree_new(m))
         return MATCH_MEMORY;
     enum match_status status = MATCH_OK;
-    for (struct object *o = m->doc->objects; status == MATCH_OK && o; o = o->next)
-        status = is_judged(o) ? object_by_tree(m, o, why) : MATCH_OK;
+    for (struct object *o = to_judge(m->doc); status == MATCH_OK && o; o = o->next)
+        status = is_judged(m->doc, o) ? object_by_tree(m, o, why) : MATCH_OK;
     bool proved = fit == FIT_YES;
     if (status == MATCH_OK && fit == FIT_OPEN)
         status = tree_prove(m, &part.goal, &proved);
@@ -89,9 +100,9 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
 {
     if (!cyclic_new(m))
         return MATCH_MEMORY;
-    for (struct object *o = m->doc->objects; o; o = o->next) {
+    for (struct object *o = to_judge(m->doc); o; o = o->next) {
         const struct goal any = {.cell = &o->cell, .what = GOAL_OBJECT};
-        if (is_judged(o) && !cyclic_add(m, &any))
+        if (is_judged(m->doc, o) && !cyclic_add(m, &any))
             return MATCH_MEMORY;
     }
     struct part part = {0};
@@ -100,29 +111,91 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
         return MATCH_MEMORY;
     const struct goal root = part.goal;
     enum match_status status = cyclic_solve(m);
-    for (struct object *o = m->doc->objects; status == MATCH_OK && o; o = o->next)
-        status = is_judged(o) ? object_by_refutation(m, o, why) : MATCH_OK;
+    for (struct object *o = to_judge(m->doc); status == MATCH_OK && o; o = o->next)
+        status = is_judged(m->doc, o) ? object_by_refutation(m, o, why) : MATCH_OK;
     if (status == MATCH_OK && (fit == FIT_NO || (fit == FIT_OPEN && cyclic_refuted(m, &root))))
         status = refuse_root(m, why);
     return status;
 }
 
+/* ---- */
+
+/* All but the memo of fields, which plain data never needs. */
+static void matcher_init(struct matcher *m, struct upk_doc *doc)
+{
+    memset(m, 0, offsetof(struct matcher, fields));
+    m->doc = doc;
+    m->policy = doc->policy;
+    m->mem = &doc->mem;
+}
+
+bool match_early(struct upk_doc *doc, struct object *o)
+{
+    struct matcher *m = doc->matcher;
+    if (!m) {
+        m = mem_resize(&doc->mem, NULL, 0, sizeof *m);
+        if (!m)
+            return false;
+        matcher_init(m, doc);
+        memset(m->fields, 0, sizeof m->fields);
+        doc->matcher = m;
+    }
+    m->any_at_once = !doc->stale && !doc->used_up;
+    const struct upk_row *row = &m->policy->rows[o->cell.len];
+    for (uint32_t i = 0; i < row->form_count; i++) {
+        const struct goal g = form_goal(o, row->first_form + i);
+        struct cursor all = {0};
+        struct part part;
+        enum fit fit = goal_next(m, &g, &all, &part);
+        if (fit == FIT_OPEN)
+            break;
+        if (fit == FIT_YES) {
+            o->cell.cap = row->first_form + i;
+            doc->unjudged--;
+            break;
+        }
+    }
+    return true;
+}
+
+void match_free(struct upk_doc *doc)
+{
+    if (doc->matcher)
+        (void)mem_resize(&doc->mem, doc->matcher, sizeof *doc->matcher, 0);
+    doc->matcher = NULL;
+}
+
+/* Nothing left to judge, and a root that is `any` by a look: the common case, without a prover. */
+static bool is_plain(struct matcher *m)
+{
+    struct part part;
+    if (!m->any_at_once || to_judge(m->doc) || m->policy->types[m->policy->root].kind != UPK_TYPE_ANY)
+        return false;
+    return value_fits(m, m->doc->root, m->policy->root, &part) == FIT_YES;
+}
+
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches, struct match_result *why)
 {
-    struct matcher m;
-    memset(&m, 0, offsetof(struct matcher, fields));
-    m.doc = doc;
-    m.policy = doc->policy;
-    m.mem = &doc->mem;
-    m.budget = budget;
-    m.any_at_once = !doc->stale && !doc->used_up;
+    struct matcher own, *m = doc->matcher;
+    if (!m) {
+        m = &own;
+        matcher_init(m, doc);
+    }
+    m->budget = budget;
+    m->any_at_once = !doc->stale && !doc->used_up;
     memset(why, 0, sizeof *why);
+    if (is_plain(m)) {
+        *matches = m->pairs;
+        return MATCH_OK;
+    }
+    if (m == &own)
+        memset(own.fields, 0, sizeof own.fields);
     /* Stale, not only cyclic: what was popped may hold a cycle that the root does not reach. */
-    enum match_status status = doc->stale ? match_by_refutation(&m, why) : match_by_tree(&m, why);
-    if (status == MATCH_OK && m.pairs > budget)
+    enum match_status status = doc->stale ? match_by_refutation(m, why) : match_by_tree(m, why);
+    if (status == MATCH_OK && m->pairs > budget)
         status = MATCH_BUDGET;
-    *matches = m.pairs;
-    tree_free(&m);
-    cyclic_free(&m);
+    *matches = m->pairs;
+    tree_free(m);
+    cyclic_free(m);
     return status;
 }

@@ -40,7 +40,6 @@ bool cyclic_new(struct matcher *m)
     if (!m->cyclic)
         return false;
     memset(m->cyclic, 0, sizeof *m->cyclic);
-    memset(m->fields, 0, sizeof m->fields);
     return true;
 }
 

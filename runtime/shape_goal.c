@@ -127,6 +127,8 @@ static enum fit object_is_instance(const struct matcher *m, struct upk_cell *c, 
 
 /* ---- one value */
 
+static enum fit next_of_type(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part);
+
 static enum fit any_fits(const struct matcher *m, struct upk_value v)
 {
     switch (v.kind) {
@@ -226,6 +228,15 @@ static enum fit union_fits(struct matcher *m, struct upk_value v, const struct u
     return open ? FIT_OPEN : FIT_NO;
 }
 
+/* A container without compound members, against a type that looks at each member once: decided here, for no member of it can
+ * open a goal.  A large one with several users is better remembered. */
+static bool is_flat(const struct upk_cell *c, const struct upk_type *t)
+{
+    enum { SMALL = 32 };
+    bool container = t->kind >= UPK_TYPE_LIST && t->kind <= UPK_TYPE_RECORD;
+    return container && !(c->flags & CELL_HAS_CELL) && (c->len <= SMALL || !(c->flags & CELL_SHARED));
+}
+
 enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part)
 {
     part->again = false;
@@ -240,6 +251,11 @@ enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct
     if (fit == FIT_OPEN) {
         part->again = part->again || v.as.cell->flags & CELL_SHARED;
         part->goal = (struct goal){.cell = v.as.cell, .index = type, .what = GOAL_TYPE};
+        if (is_flat(v.as.cell, &m->policy->types[type])) {
+            struct cursor all = {0};
+            struct part none;
+            return next_of_type(m, &part->goal, &all, &none);
+        }
     }
     return fit;
 }

@@ -31,7 +31,6 @@ bool tree_new(struct matcher *m)
     if (!m->tree)
         return false;
     memset(m->tree, 0, sizeof *m->tree);
-    memset(m->fields, 0, sizeof m->fields);
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "match.h"
 
 enum {
-    NEST_MOST = 3, /* types within types; recursive types have no end */
+    NEST_MOST = 4, /* types within types; recursive types have no end */
     LIST_MOST = 6, /* alternatives, elements, fields */
     TEXT_ROOM = 40
 };
