@@ -3,7 +3,7 @@
 #   make            build/policyc, build/libupk.a, build/unpickle
 #   make demo       compile a policy, decide some real pickles with it
 #   make check      every test: gcc, clang with sanitizers, scripts, corpus, fuzzing
-#   make test       the tests that need gcc alone
+#   make test       the tests without sanitizers and fuzzing
 #   make asan       the unit tests with sanitizers
 #   make fuzz       each fuzz target for T seconds (20)
 #   make bench      the benchmark
@@ -139,10 +139,10 @@ $(BUILD)/$(1)/tests/%.policy.o: $(BUILD)/tests/%.c $(BUILD)/$(1)/flags
 # Generated headers must be there before what includes them is first compiled; afterwards the .d files know.
 $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o \
     $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h
-$(BUILD)/$(1)/compiler/%.o: INCLUDE := -Icompiler -I$(GEN)
-$(BUILD)/$(1)/tools/%.o: INCLUDE := -Iruntime -I$(BUILD)/policies
+$(BUILD)/$(1)/compiler/%.o: private INCLUDE := -Icompiler -I$(GEN)
+$(BUILD)/$(1)/tools/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies
 $(BUILD)/$(1)/tools/unpickle.o: | $(BUILD)/policies/shipped.inc
-$(BUILD)/$(1)/tests/%.o: INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -Icompiler -I$(GEN)
+$(BUILD)/$(1)/tests/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -Icompiler -I$(GEN)
 $(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%.o): \
     | $(SHIPPED_H) $(GEN)/parse.h
 $(BUILD)/$(1)/tests/bench/bench.o: | $(BUILD)/tests/bench/bench.h
@@ -179,7 +179,7 @@ $(UNIT_OF_COMPILER:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(
 
 $(UNIT_OF_RUNTIME:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
     $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk-private.a
-	$$($(1)_CC) -o $$@ $$^ -lcmocka
+	$$($(1)_CC) -o $$@ $$^ -lcmocka -lm
 
 # A fuzz target links both sides; libFuzzer brings main, or else replay.c does.
 $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%): $(BUILD)/$(1)/tests/fuzz/%: $(BUILD)/$(1)/tests/fuzz/%.o $(3) \
@@ -223,6 +223,10 @@ asan: $(ASAN_FILES)
 
 fuzz: $(FUZZ_FILES)
 	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) fuzz
+
+# After a change of generated C that is meant: look at the difference before it is kept.
+golden-update: all
+	@$(PYTHON) -B tests/test_golden.py $(BUILD) --update
 
 demo: all
 	@tools/demo.sh $(BUILD)

@@ -1,8 +1,9 @@
-/* The syntax tree of one policy file, as the parser builds it; nothing is looked up or checked here.
- * What the back end reads is the resolved model: see model.h, included below.
+/* The syntax tree of one policy file, as the parser builds it; nothing is looked up or checked here. What
+ * the back end reads is the resolved model: see model.h, included below.
  *
- * Layer: between grammar/ (which builds it) and the passes include, resolve, check (which read it).  All nodes and texts live in
- * the arena of the compile (struct compiled) and are never freed singly; lists are in source order.
+ * Layer: between grammar/ (which builds it) and the passes include, resolve, check (which read it).  All
+ * nodes and texts live in the arena of the compile (struct compiled) and are never freed singly; lists are
+ * in source order.
  */
 #ifndef COMPILER_AST_H
 #define COMPILER_AST_H
@@ -113,8 +114,8 @@ struct ast_maker {
     struct ast_node node;
     enum ast_verb verb;
     struct span verb_span;
-    struct ast_list args; /* ast_elem */
-    struct ast_type *kw;  /* a record, or NULL */
+    struct ast_list args;    /* ast_elem */
+    struct ast_type *kw;     /* a record, or NULL */
     struct ast_type *result; /* func: the atom after `->` */
     struct ast_list steps, clauses;
 };
@@ -134,7 +135,13 @@ struct ast_row {
     struct ast_word keyword;
 };
 
-enum ast_scope_kind { AST_SCOPE_NAME, AST_SCOPE_ALL_OF_MODULE, AST_SCOPE_MODULE, AST_SCOPE_MODULE_TREE, AST_SCOPE_OPCODES };
+enum ast_scope_kind {
+    AST_SCOPE_NAME,
+    AST_SCOPE_ALL_OF_MODULE,
+    AST_SCOPE_MODULE,
+    AST_SCOPE_MODULE_TREE,
+    AST_SCOPE_OPCODES
+};
 
 struct ast_scope { /* of `never` */
     struct ast_node node;
@@ -166,16 +173,16 @@ struct ast_limit { /* of `budget` */
 struct ast_item {
     struct ast_node node;
     enum ast_item_kind kind;
-    struct ast_word keyword;    /* as written, for messages */
-    struct ast_word name;       /* include: file; alias: from; type, module, channel: its name */
-    struct ast_word to;         /* alias */
-    struct ast_list names;      /* opcodes: allowed; use: fragments (ast_name_node) */
-    struct ast_list except;     /* opcodes */
-    struct ast_list parts;      /* budget: ast_limit; never: ast_scope; module: ast_row; channel: ast_item */
+    struct ast_word keyword;     /* as written, for messages */
+    struct ast_word name;        /* include: file; alias: from; type, module, channel: its name */
+    struct ast_word to;          /* alias */
+    struct ast_list names;       /* opcodes: allowed; use: fragments (ast_name_node) */
+    struct ast_list except;      /* opcodes */
+    struct ast_list parts;       /* budget: ast_limit; never: ast_scope; module: ast_row; channel: ast_item */
     struct ast_number low, high; /* protocol */
-    struct ast_type *type;      /* type, root */
-    struct model_type *root;    /* root: what `type` is, set by resolve_types */
-    bool flag;                  /* module: import; root: cyclic */
+    struct ast_type *type;       /* type, root */
+    struct model_type *root;     /* root: what `type` is, set by resolve_types */
+    bool flag;                   /* module: import; root: cyclic */
 };
 
 struct ast_file {
@@ -185,7 +192,8 @@ struct ast_file {
     struct ast_word name;
     struct ast_number revision; /* of a policy */
     struct ast_list items;      /* ast_item */
-    bool items_lost, rows_lost; /* some could not be parsed: what would follow from their absence is not reported */
+    bool items_lost,
+        rows_lost; /* some could not be parsed: what would follow from their absence is not reported */
 };
 
 #endif

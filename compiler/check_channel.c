@@ -1,5 +1,5 @@
-/* Channels: which fragments each uses, and the model that comes of it.  A policy without `channel` blocks is one channel of its
- * own rows and what its file-level `use` names.
+/* Channels: which fragments each uses, and the model that comes of it.  A policy without `channel` blocks
+ * is one channel of its own rows and what its file-level `use` names.
  *
  * Layer: last pass of the front end.
  */
@@ -8,8 +8,9 @@
 #include "names.h"
 #include "units.h"
 
-static const struct ast_item *item_find(const struct ast_list *items, enum ast_item_kind kind)
-{
+enum { MOST_CHANNELS = 256 };
+
+static const struct ast_item *item_find(const struct ast_list *items, enum ast_item_kind kind) {
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         if (((const struct ast_item *)n)->kind == kind) {
             return (const struct ast_item *)n;
@@ -19,18 +20,19 @@ static const struct ast_item *item_find(const struct ast_list *items, enum ast_i
 }
 
 /* Sets unit.used. */
-static void uses_read(struct compilation *c, const struct ast_list *items)
-{
+static void uses_read(struct compilation *c, const struct ast_list *items) {
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
-        for (const struct ast_node *w = item->kind == AST_USE ? item->names.first : NULL; w != NULL; w = w->next) {
+        for (const struct ast_node *w = item->kind == AST_USE ? item->names.first : NULL; w != NULL;
+             w = w->next) {
             const struct ast_word *name = &((const struct ast_name_node *)w)->name;
             struct unit *u = name->bad ? NULL : fragment_find(c, name->text);
             if (u == NULL && !name->bad) {
                 fragment_unknown(c, name);
                 c->rows_lost = true;
             } else if (u != NULL && u->used) {
-                diag_error(c->diag, name->span, P_DUPLICATE_SETTING, "`%s' is in use already", diag_quote(c->diag, name->text));
+                diag_error(c->diag, name->span, P_DUPLICATE_SETTING, "`%s' is in use already",
+                           diag_quote(c->diag, name->text));
             } else if (u != NULL) {
                 u->used = true;
             }
@@ -38,17 +40,15 @@ static void uses_read(struct compilation *c, const struct ast_list *items)
     }
 }
 
-static void rows_clash(struct compilation *c, const struct row_def *a, struct row_def *b)
-{
-    diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows in one channel", diag_quote(c->diag, b->row.name.module),
-               diag_quote(c->diag, b->row.name.qualname));
+static void rows_clash(struct compilation *c, const struct row_def *a, struct row_def *b) {
+    diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows in one channel",
+               diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname));
     diag_note(c->diag, a->span, "the other row, of `%s'", diag_quote(c->diag, a->unit->file.name.text));
     b->refused = true;
 }
 
 /* Rows of the units in use, sorted. */
-static struct row_def **rows_in_use(struct compilation *c, size_t *count)
-{
+static struct row_def **rows_in_use(struct compilation *c, size_t *count) {
     struct row_def **rows = mem_alloc(c->mem, c->row_count, sizeof(struct row_def *));
     *count = 0;
     for (size_t i = 0; i < c->row_count && rows != NULL; i++) {
@@ -65,39 +65,39 @@ static struct row_def **rows_in_use(struct compilation *c, size_t *count)
     return rows;
 }
 
-static int compare_aliases(const void *left, const void *right)
-{
+static int compare_aliases(const void *left, const void *right) {
     const struct ast_item *const *a = left, *const *b = right;
     int order = text_compare((*a)->name.text, (*b)->name.text);
     if (order == 0) {
         order = ((*a)->node.span.file > (*b)->node.span.file) - ((*a)->node.span.file < (*b)->node.span.file);
     }
-    return order != 0 ? order : ((*a)->node.span.from > (*b)->node.span.from) - ((*a)->node.span.from < (*b)->node.span.from);
+    return order != 0 ? order
+                      : ((*a)->node.span.from > (*b)->node.span.from) -
+                            ((*a)->node.span.from < (*b)->node.span.from);
 }
 
-static bool module_under(struct text module, struct text top)
-{
+static bool module_under(struct text module, struct text top) {
     return module.len >= top.len && text_equal((struct text){module.at, top.len}, top) &&
            (module.len == top.len || module.at[top.len] == '.');
 }
 
-static void alias_check(struct compilation *c, const struct ast_item *alias, struct row_def *const *rows, size_t count)
-{
+static void alias_check(struct compilation *c, const struct ast_item *alias, struct row_def *const *rows,
+                        size_t count) {
     if (module_under(alias->to.text, alias->name.text)) {
         diag_error(c->diag, alias->node.span, P_DEAD_ALIAS, "the alias leads to itself");
         return;
     }
     for (size_t i = 0; i < count; i++) {
         if (module_under(rows[i]->row.name.module, alias->name.text)) {
-            diag_error(c->diag, rows[i]->span, P_DEAD_ALIAS, "no stream reaches this row: an alias leads away from its module");
+            diag_error(c->diag, rows[i]->span, P_DEAD_ALIAS,
+                       "no stream reaches this row: an alias leads away from its module");
             diag_note(c->diag, alias->node.span, "this alias");
             return;
         }
     }
 }
 
-static void aliases_read(struct compilation *c, struct model *m, struct row_def *const *rows, size_t count)
-{
+static void aliases_read(struct compilation *c, struct model *m, struct row_def *const *rows, size_t count) {
     size_t room = 0, found = 0;
     for (size_t i = 0; i < c->unit_count; i++) {
         room += c->units[i]->used ? c->units[i]->file.items.count : 0;
@@ -108,7 +108,8 @@ static void aliases_read(struct compilation *c, struct model *m, struct row_def 
         return;
     }
     for (size_t i = 0; i < c->unit_count; i++) {
-        for (const struct ast_node *n = c->units[i]->used ? c->units[i]->file.items.first : NULL; n != NULL; n = n->next) {
+        for (const struct ast_node *n = c->units[i]->used ? c->units[i]->file.items.first : NULL; n != NULL;
+             n = n->next) {
             const struct ast_item *item = (const struct ast_item *)n;
             if (item->kind == AST_ALIAS && !item->name.bad && !item->to.bad) {
                 items[found++] = item;
@@ -134,8 +135,8 @@ static void aliases_read(struct compilation *c, struct model *m, struct row_def 
 }
 
 /* A row's own budget that the channel's is never above would never be reached. */
-static void calls_check(struct compilation *c, const struct settings *s, struct row_def *const *rows, size_t count)
-{
+static void calls_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
+                        size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (rows[i]->row.calls > s->budgets[UPK_BUDGET_CALLS] && !rows[i]->refused) {
             rows[i]->refused = true;
@@ -146,8 +147,8 @@ static void calls_check(struct compilation *c, const struct settings *s, struct 
     }
 }
 
-static void model_fill(struct compilation *c, struct model *m, const struct settings *s, struct row_def *const *rows, size_t count)
-{
+static void model_fill(struct compilation *c, struct model *m, const struct settings *s,
+                       struct row_def *const *rows, size_t count) {
     m->protocol_min = s->protocol_min;
     m->protocol_max = s->protocol_max;
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
@@ -163,8 +164,8 @@ static void model_fill(struct compilation *c, struct model *m, const struct sett
 }
 
 /* `items`: of the channel block, or of the file.  unit.used is set. */
-static void channel_check(struct compilation *c, const struct ast_list *items, const struct settings *s, struct model *m)
-{
+static void channel_check(struct compilation *c, const struct ast_list *items, const struct settings *s,
+                          struct model *m) {
     size_t count = 0;
     struct row_def **rows = rows_in_use(c, &count);
     const struct ast_item *root = item_find(items, AST_ROOT);
@@ -188,15 +189,13 @@ static void channel_check(struct compilation *c, const struct ast_list *items, c
     model_fill(c, m, s, rows, count);
 }
 
-static void units_unuse(struct compilation *c)
-{
+static void units_unuse(struct compilation *c) {
     for (size_t i = 0; i < c->unit_count; i++) {
         c->units[i]->used = false;
     }
 }
 
-static bool channel_name_new(struct compilation *c, const struct ast_item *channel)
-{
+static bool channel_name_new(struct compilation *c, const struct ast_item *channel) {
     for (const struct ast_node *n = unit_main(c)->file.items.first; n != &channel->node; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
         if (item->kind == AST_CHANNEL && text_equal(item->name.text, channel->name.text)) {
@@ -210,8 +209,7 @@ static bool channel_name_new(struct compilation *c, const struct ast_item *chann
 }
 
 /* `use`, `root` at file level say nothing where channels say it. */
-static void check_misplaced(struct compilation *c, const struct ast_list *items)
-{
+static void check_misplaced(struct compilation *c, const struct ast_list *items) {
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
         if (item->kind == AST_USE || item->kind == AST_ROOT) {
@@ -221,8 +219,7 @@ static void check_misplaced(struct compilation *c, const struct ast_list *items)
     }
 }
 
-void channels_check(struct compilation *c)
-{
+void channels_check(struct compilation *c) {
     struct unit *main = unit_main(c);
     const struct ast_list *items = &main->file.items;
     size_t channels = 0;
@@ -230,15 +227,21 @@ void channels_check(struct compilation *c)
         channels += ((const struct ast_item *)n)->kind == AST_CHANNEL;
     }
     struct compiled *out = c->compiled;
+    if (channels > MOST_CHANNELS) {
+        diag_error(c->diag, main->file.name.span, P_TOO_MANY, "a policy has at most %d channels",
+                   MOST_CHANNELS);
+        return;
+    }
     out->models = mem_alloc(c->mem, channels == 0 ? 1 : channels, sizeof *out->models);
     if (out->models == NULL) {
         return;
     }
     uint64_t revision = 0;
-    if (!number_is_natural(&main->file.revision, UINT32_MAX, &revision) || main->file.revision.unit || revision == 0) {
+    if (!number_is_natural(&main->file.revision, UINT32_MAX, &revision) || main->file.revision.unit ||
+        revision == 0) {
         if (!main->file.revision.bad) {
-            diag_error(c->diag, main->file.revision.span, P_BAD_REVISION, "a revision is a number from 1 to %lu",
-                       (unsigned long)UINT32_MAX);
+            diag_error(c->diag, main->file.revision.span, P_BAD_REVISION,
+                       "a revision is a number from 1 to %lu", (unsigned long)UINT32_MAX);
         }
         revision = 0;
     }

@@ -1,5 +1,5 @@
-/* Types that name rows or fragments: each must mean something that is granted, in the whole policy and in the channel where it
- * is reached.
+/* Types that name rows or fragments: each must mean something that is granted, in the whole policy and in
+ * the channel where it is reached.
  *
  * Layer: pass, after all rows are known.
  */
@@ -9,8 +9,7 @@
 #include "suggest.h"
 #include "units.h"
 
-struct unit *fragment_find(const struct compilation *c, struct text name)
-{
+struct unit *fragment_find(const struct compilation *c, struct text name) {
     for (size_t i = 0; i < c->unit_count; i++) {
         if (!c->units[i]->broken && text_equal(c->units[i]->file.name.text, name)) {
             return c->units[i];
@@ -19,12 +18,12 @@ struct unit *fragment_find(const struct compilation *c, struct text name)
     return NULL;
 }
 
-void fragment_unknown(struct compilation *c, const struct ast_word *name)
-{
+void fragment_unknown(struct compilation *c, const struct ast_word *name) {
     if (c->files_lost || unit_main(c)->file.items_lost) {
         return;
     }
-    diag_error(c->diag, name->span, P_UNKNOWN_FRAGMENT, "no included file is fragment `%s'", diag_quote(c->diag, name->text));
+    diag_error(c->diag, name->span, P_UNKNOWN_FRAGMENT, "no included file is fragment `%s'",
+               diag_quote(c->diag, name->text));
     struct suggestion near = suggestion_begin(name->text);
     for (size_t i = 0; i < c->unit_count; i++) {
         suggestion_offer(&near, c->units[i]->file.name.text);
@@ -36,10 +35,7 @@ void fragment_unknown(struct compilation *c, const struct ast_word *name)
     }
 }
 
-static bool rows_unsure(const struct compilation *c)
-{
-    return c->files_lost || c->rows_lost;
-}
+static bool rows_unsure(const struct compilation *c) { return c->files_lost || c->rows_lost; }
 
 /* Names of what objects can be instances of, sorted. */
 struct producers {
@@ -47,19 +43,17 @@ struct producers {
     size_t count;
 };
 
-static int compare_names(const void *left, const void *right)
-{
+static int compare_names(const void *left, const void *right) {
     const struct model_name *a = left, *b = right;
     return name_compare(*a, *b);
 }
 
-static bool makes_object(const struct model_form *f)
-{
-    return (f->verb == UPK_VERB_CALL || f->verb == UPK_VERB_NEW || f->verb == UPK_VERB_FUNC) && f->result.qualname.len != 0;
+static bool makes_object(const struct model_form *f) {
+    return (f->verb == UPK_VERB_CALL || f->verb == UPK_VERB_NEW || f->verb == UPK_VERB_FUNC) &&
+           f->result.qualname.len != 0;
 }
 
-static struct producers producers_of(struct mem *m, struct row_def *const *rows, size_t count)
-{
+static struct producers producers_of(struct mem *m, struct row_def *const *rows, size_t count) {
     struct producers p = {NULL, 0};
     size_t room = 0;
     for (size_t i = 0; i < count; i++) {
@@ -86,14 +80,12 @@ static struct producers producers_of(struct mem *m, struct row_def *const *rows,
     return p;
 }
 
-static bool produced(const struct producers *p, struct model_name name)
-{
+static bool produced(const struct producers *p, struct model_name name) {
     return p->count != 0 && bsearch(&name, p->names, p->count, sizeof name, compare_names) != NULL;
 }
 
 /* First row of that name among sorted rows. */
-static const struct row_def *row_find(struct row_def *const *rows, size_t count, struct model_name name)
-{
+static const struct row_def *row_find(struct row_def *const *rows, size_t count, struct model_name name) {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -106,8 +98,8 @@ static const struct row_def *row_find(struct row_def *const *rows, size_t count,
     return low < count && name_equal(rows[low]->row.name, name) ? rows[low] : NULL;
 }
 
-static bool refers(const struct model_type *t, const struct producers *p, struct row_def *const *rows, size_t count)
-{
+static bool refers(const struct model_type *t, const struct producers *p, struct row_def *const *rows,
+                   size_t count) {
     if (t->kind == UPK_TYPE_OBJECT) {
         return produced(p, t->name);
     }
@@ -115,8 +107,7 @@ static bool refers(const struct model_type *t, const struct producers *p, struct
     return row != NULL && (row->row.flags & UPK_ROW_REF) != 0;
 }
 
-static void suggest_name(struct compilation *c, const struct model_type *t, const struct producers *p)
-{
+static void suggest_name(struct compilation *c, const struct model_type *t, const struct producers *p) {
     /* The search is long, and beyond the cap nobody reads its result. */
     struct suggestion near = suggestion_begin(t->name.qualname), module = suggestion_begin(t->name.module);
     for (size_t i = 0; i < p->count && diag_error_count(c->diag) <= DIAG_MOST_ERRORS; i++) {
@@ -127,19 +118,21 @@ static void suggest_name(struct compilation *c, const struct model_type *t, cons
         }
     }
     if (suggestion_found(&near)) {
-        diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, t->name.module), diag_quote(c->diag, near.best));
+        diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, t->name.module),
+                  diag_quote(c->diag, near.best));
     } else if (suggestion_found(&module)) {
-        diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, module.best), diag_quote(c->diag, t->name.qualname));
+        diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, module.best),
+                  diag_quote(c->diag, t->name.qualname));
     }
 }
 
-static void reference_unknown(struct compilation *c, const struct reference *r, const struct producers *p)
-{
+static void reference_unknown(struct compilation *c, const struct reference *r, const struct producers *p) {
     const struct model_type *t = r->type;
     const struct row_def *row = row_find(c->rows, c->row_count, t->name);
     const char *module = diag_quote(c->diag, t->name.module), *name = diag_quote(c->diag, t->name.qualname);
     if (t->kind == UPK_TYPE_REF) {
-        diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row grants `%s::%s' as `ref'", module, name);
+        diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row grants `%s::%s' as `ref'", module,
+                   name);
     } else {
         diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row makes a `%s::%s'", module, name);
     }
@@ -157,8 +150,7 @@ static void reference_unknown(struct compilation *c, const struct reference *r, 
     }
 }
 
-static void instances_fill(struct compilation *c, struct reference *r)
-{
+static void instances_fill(struct compilation *c, struct reference *r) {
     struct unit *u = fragment_find(c, r->tree->name.text);
     if (u == NULL) {
         r->reported = true;
@@ -179,8 +171,7 @@ static void instances_fill(struct compilation *c, struct reference *r)
     }
 }
 
-void references_check(struct compilation *c)
-{
+void references_check(struct compilation *c) {
     struct producers p = producers_of(c->mem, c->rows, c->row_count);
     for (size_t i = 0; i < c->reference_count && !c->mem->failed; i++) {
         struct reference *r = &c->references[i];
@@ -200,16 +191,15 @@ struct reach {
     size_t depth;
 };
 
-static void reach_add(struct reach *r, struct model_type *t)
-{
+static void reach_add(struct reach *r, struct model_type *t) {
     if (t != NULL && !r->seen[t->mark - 1]) {
         r->seen[t->mark - 1] = true;
         r->stack[r->depth++] = t;
     }
 }
 
-static bool *types_reached(struct compilation *c, const struct model *m, struct row_def *const *rows, size_t count)
-{
+static bool *types_reached(struct compilation *c, const struct model *m, struct row_def *const *rows,
+                           size_t count) {
     struct reach r = {.seen = mem_alloc(c->mem, c->type_count, sizeof *r.seen),
                       .stack = mem_alloc(c->mem, c->type_count, sizeof(struct model_type *))};
     if (c->mem->failed) {
@@ -219,7 +209,8 @@ static bool *types_reached(struct compilation *c, const struct model *m, struct 
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < rows[i]->row.form_count; k++) {
             const struct model_form *f = &rows[i]->row.forms[k];
-            struct model_type *const held[] = {f->args, f->kw, f->state, f->items, f->pair_key, f->pair_value, f->adds};
+            struct model_type *const held[] = {f->args,     f->kw,         f->state, f->items,
+                                               f->pair_key, f->pair_value, f->adds};
             for (size_t h = 0; h < sizeof held / sizeof held[0]; h++) {
                 reach_add(&r, held[h]);
             }
@@ -235,8 +226,8 @@ static bool *types_reached(struct compilation *c, const struct model *m, struct 
     return r.seen;
 }
 
-static void not_in_channel(struct compilation *c, struct reference *r, struct text channel, const struct model_name *name)
-{
+static void not_in_channel(struct compilation *c, struct reference *r, struct text channel,
+                           const struct model_name *name) {
     const struct model_type *t = r->type;
     const struct row_def *row = name == NULL ? NULL : row_find(c->rows, c->row_count, *name);
     r->reported = true;
@@ -245,8 +236,8 @@ static void not_in_channel(struct compilation *c, struct reference *r, struct te
                    diag_quote(c->diag, r->tree->name.text));
     } else {
         diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row in use here %s `%s::%s'",
-                   t->kind == UPK_TYPE_REF ? "grants as `ref'" : "makes a", diag_quote(c->diag, t->name.module),
-                   diag_quote(c->diag, t->name.qualname));
+                   t->kind == UPK_TYPE_REF ? "grants as `ref'" : "makes a",
+                   diag_quote(c->diag, t->name.module), diag_quote(c->diag, t->name.qualname));
     }
     if (row != NULL) {
         diag_note(c->diag, row->span, "its row is in `%s'", diag_quote(c->diag, row->unit->file.name.text));
@@ -258,9 +249,8 @@ static void not_in_channel(struct compilation *c, struct reference *r, struct te
     }
 }
 
-void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows, size_t count,
-                              struct text channel)
-{
+void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows,
+                              size_t count, struct text channel) {
     bool *seen = types_reached(c, m, rows, count);
     struct producers p = producers_of(c->mem, rows, count);
     for (size_t i = 0; i < c->reference_count && seen != NULL && !rows_unsure(c); i++) {

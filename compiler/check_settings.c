@@ -38,8 +38,7 @@ static const struct budget BUDGETS[] = {
 #undef UPK_X
 };
 
-bool opcodes_named(struct text name, bool set[256])
-{
+bool opcodes_named(struct text name, bool set[256]) {
     bool found = false;
     size_t family = 0;
     while (family < UPK_FAMILY_COUNT && !text_is(name, FAMILIES[family])) {
@@ -54,19 +53,14 @@ bool opcodes_named(struct text name, bool set[256])
     return found;
 }
 
-bool settings_allow(const struct settings *s, enum upk_op op)
-{
+bool settings_allow(const struct settings *s, enum upk_op op) {
     const struct opcode *o = &OPCODES[op - UPK_OP_UNKNOWN - 1];
     return s->opcodes[o->byte] && o->protocol <= s->protocol_max;
 }
 
-const char *opcode_word(enum upk_op op)
-{
-    return OPCODES[op - UPK_OP_UNKNOWN - 1].name;
-}
+const char *opcode_word(enum upk_op op) { return OPCODES[op - UPK_OP_UNKNOWN - 1].name; }
 
-void settings_default(struct settings *s)
-{
+void settings_default(struct settings *s) {
     *s = (struct settings){.protocol_min = 0, .protocol_max = 5};
     (void)opcodes_named((struct text){"core", 4}, s->opcodes);
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
@@ -74,8 +68,7 @@ void settings_default(struct settings *s)
     }
 }
 
-void opcode_unknown(struct compilation *c, const struct ast_word *word)
-{
+void opcode_unknown(struct compilation *c, const struct ast_word *word) {
     diag_error(c->diag, word->span, P_UNKNOWN_OPCODE, "`%s' is neither an opcode nor a family of opcodes",
                diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
@@ -88,12 +81,13 @@ void opcode_unknown(struct compilation *c, const struct ast_word *word)
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
     } else {
-        diag_hint(c->diag, "families are core, python2, inst, persid, buffer and dup; opcodes are named as in pickletools");
+        diag_hint(
+            c->diag,
+            "families are core, python2, inst, persid, buffer and dup; opcodes are named as in pickletools");
     }
 }
 
-static bool names_ext(const bool set[256])
-{
+static bool names_ext(const bool set[256]) {
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
         if (OPCODES[i].family == UPK_FAMILY_EXT && set[OPCODES[i].byte]) {
             return true;
@@ -102,8 +96,8 @@ static bool names_ext(const bool set[256])
     return false;
 }
 
-static void opcodes_read(struct compilation *c, const struct ast_item *item, const struct settings *outer, struct settings *s)
-{
+static void opcodes_read(struct compilation *c, const struct ast_item *item, const struct settings *outer,
+                         struct settings *s) {
     bool set[256] = {false}, except[256] = {false};
     bool good = true;
     for (const struct ast_node *n = item->names.first; n != NULL; n = n->next) {
@@ -125,7 +119,8 @@ static void opcodes_read(struct compilation *c, const struct ast_item *item, con
             wider = wider || (outer != NULL && named[i] && !outer->opcodes[i]);
         }
         if (wider) {
-            diag_error(c->diag, word->span, P_WIDENED, "the policy does not allow `%s', and a channel only narrows",
+            diag_error(c->diag, word->span, P_WIDENED,
+                       "the policy does not allow `%s', and a channel only narrows",
                        diag_quote(c->diag, word->text));
             good = false;
         }
@@ -150,8 +145,8 @@ static void opcodes_read(struct compilation *c, const struct ast_item *item, con
     }
 }
 
-static void protocol_read(struct compilation *c, const struct ast_item *item, const struct settings *outer, struct settings *s)
-{
+static void protocol_read(struct compilation *c, const struct ast_item *item, const struct settings *outer,
+                          struct settings *s) {
     uint64_t ends[2] = {0, 0};
     const struct ast_number *given[2] = {&item->low, &item->high};
     for (size_t i = 0; i < 2; i++) {
@@ -168,7 +163,8 @@ static void protocol_read(struct compilation *c, const struct ast_item *item, co
         return;
     }
     if (outer != NULL && (ends[0] < outer->protocol_min || ends[1] > outer->protocol_max)) {
-        diag_error(c->diag, item->node.span, P_WIDENED, "the policy's protocols are %lu..%lu, and a channel only narrows",
+        diag_error(c->diag, item->node.span, P_WIDENED,
+                   "the policy's protocols are %lu..%lu, and a channel only narrows",
                    (unsigned long)outer->protocol_min, (unsigned long)outer->protocol_max);
         return;
     }
@@ -176,9 +172,9 @@ static void protocol_read(struct compilation *c, const struct ast_item *item, co
     s->protocol_max = (uint32_t)ends[1];
 }
 
-static void budget_unknown(struct compilation *c, const struct ast_word *word)
-{
-    diag_error(c->diag, word->span, P_UNKNOWN_BUDGET, "there is no budget `%s'", diag_quote(c->diag, word->text));
+static void budget_unknown(struct compilation *c, const struct ast_word *word) {
+    diag_error(c->diag, word->span, P_UNKNOWN_BUDGET, "there is no budget `%s'",
+               diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
         suggestion_offer(&near, (struct text){BUDGETS[i].word, strlen(BUDGETS[i].word)});
@@ -189,8 +185,7 @@ static void budget_unknown(struct compilation *c, const struct ast_word *word)
 }
 
 static void limit_read(struct compilation *c, const struct ast_limit *limit, const struct settings *outer,
-                       const struct ast_limit *seen[UPK_BUDGET_COUNT], struct settings *s)
-{
+                       const struct ast_limit *seen[UPK_BUDGET_COUNT], struct settings *s) {
     size_t b = 0;
     while (b < UPK_BUDGET_COUNT && !text_is(limit->name.text, BUDGETS[b].word)) {
         b++;
@@ -200,7 +195,8 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
         return;
     }
     if (seen[b] != NULL) {
-        diag_error(c->diag, limit->node.span, P_DUPLICATE_SETTING, "budget `%s' is set twice", BUDGETS[b].word);
+        diag_error(c->diag, limit->node.span, P_DUPLICATE_SETTING, "budget `%s' is set twice",
+                   BUDGETS[b].word);
         diag_note(c->diag, seen[b]->node.span, "first set here");
         return;
     }
@@ -210,25 +206,27 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
         return;
     }
     if (limit->number.unit && strcmp(BUDGETS[b].unit, "bytes") != 0) {
-        diag_error(c->diag, limit->number.span, P_BAD_UNIT, "budget `%s' counts %s, no bytes", BUDGETS[b].word, BUDGETS[b].unit);
+        diag_error(c->diag, limit->number.span, P_BAD_UNIT, "budget `%s' counts %s, no bytes",
+                   BUDGETS[b].word, BUDGETS[b].unit);
         diag_hint(c->diag, "write the number out: `_' may group its digits");
         return;
     }
     if (!number_is_natural(&limit->number, BUDGETS[b].most, &value)) {
-        diag_error(c->diag, limit->number.span, P_BUDGET_TOO_LARGE, "budget `%s' is a number from 0 to %llu", BUDGETS[b].word,
-                   (unsigned long long)BUDGETS[b].most);
+        diag_error(c->diag, limit->number.span, P_BUDGET_TOO_LARGE, "budget `%s' is a number from 0 to %llu",
+                   BUDGETS[b].word, (unsigned long long)BUDGETS[b].most);
         return;
     }
     if (outer != NULL && value > outer->budgets[b]) {
-        diag_error(c->diag, limit->number.span, P_WIDENED, "the policy's budget `%s' is %llu, and a channel only narrows",
-                   BUDGETS[b].word, (unsigned long long)outer->budgets[b]);
+        diag_error(c->diag, limit->number.span, P_WIDENED,
+                   "the policy's budget `%s' is %llu, and a channel only narrows", BUDGETS[b].word,
+                   (unsigned long long)outer->budgets[b]);
         return;
     }
     s->budgets[b] = value;
 }
 
-void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer, struct settings *s)
-{
+void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer,
+                   struct settings *s) {
     const struct ast_limit *limits[UPK_BUDGET_COUNT] = {NULL};
     const struct ast_item *first[AST_UNSUPPORTED + 1] = {NULL};
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {

@@ -1,12 +1,11 @@
-/* Grants that no stream could ever use, because every opcode that would spell them is refused.  Such a row is a mistake: it
- * reads as authority that is not there.
+/* Grants that no stream could ever use, because every opcode that would spell them is refused.  Such a row
+ * is a mistake: it reads as authority that is not there.
  *
  * Layer: pass, per channel.
  */
 #include "units.h"
 
-static bool allow_any(const struct settings *s, const enum upk_op *ops, size_t count)
-{
+static bool allow_any(const struct settings *s, const enum upk_op *ops, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (settings_allow(s, ops[i])) {
             return true;
@@ -15,12 +14,13 @@ static bool allow_any(const struct settings *s, const enum upk_op *ops, size_t c
     return false;
 }
 
-#define ALLOW(s, ...)                                                                               \
-    allow_any(s, (const enum upk_op[]){__VA_ARGS__}, sizeof((const enum upk_op[]){__VA_ARGS__}) / sizeof(enum upk_op))
+#define ALLOW(s, ...)                                \
+    allow_any(s, (const enum upk_op[]){__VA_ARGS__}, \
+              sizeof((const enum upk_op[]){__VA_ARGS__}) / sizeof(enum upk_op))
 
-/* What is missing, or NULL.  Which opcodes serve which step: PEP 307, and the normalised forms of old protocols. */
-static const char *form_fault(const struct settings *s, const struct model_form *f)
-{
+/* What is missing, or NULL.  Which opcodes serve which step: PEP 307, and the normalised forms of old
+ * protocols. */
+static const char *form_fault(const struct settings *s, const struct model_form *f) {
     switch (f->verb) {
     case UPK_VERB_CALL:
         if (!ALLOW(s, UPK_OP_REDUCE, UPK_OP_INST, UPK_OP_OBJ)) {
@@ -39,8 +39,7 @@ static const char *form_fault(const struct settings *s, const struct model_form 
         break;
     case UPK_VERB_NONE:
     case UPK_VERB_REF:
-    case UPK_VERB_CONST:
-        break;
+    case UPK_VERB_CONST: break;
     }
     if (f->state != NULL && !ALLOW(s, UPK_OP_BUILD)) {
         return "`state' is spelt by BUILD";
@@ -57,8 +56,8 @@ static const char *form_fault(const struct settings *s, const struct model_form 
     return NULL;
 }
 
-void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows, size_t count)
-{
+void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
+                    size_t count) {
     const char *names = NULL;
     if (!ALLOW(s, UPK_OP_GLOBAL, UPK_OP_STACK_GLOBAL, UPK_OP_INST)) {
         names = "a name is spelt by GLOBAL, STACK_GLOBAL or INST";
@@ -70,7 +69,8 @@ void spelling_check(struct compilation *c, const struct settings *s, struct row_
         }
         if (fault != NULL && !rows[i]->refused) {
             rows[i]->refused = true; /* said once, not in every channel */
-            diag_error(c->diag, rows[i]->span, P_CANNOT_SPELL, "no allowed opcode spells this grant: %s", fault);
+            diag_error(c->diag, rows[i]->span, P_CANNOT_SPELL, "no allowed opcode spells this grant: %s",
+                       fault);
             diag_hint(c->diag, "see the `opcodes' and `protocol' of the policy and of the channel");
         }
     }

@@ -11,11 +11,11 @@
 
 static const size_t MOST_MEMORY = (size_t)1 << 30;
 
-static bool is_plain_word(struct text t)
-{
+static bool is_plain_word(struct text t) {
     for (size_t i = 0; i < t.len; i++) {
         char ch = t.at[i];
-        if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || ch == '.' || (ch >= '0' && ch <= '9'))) {
+        if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || ch == '.' ||
+              (ch >= '0' && ch <= '9'))) {
             return false;
         }
     }
@@ -23,24 +23,24 @@ static bool is_plain_word(struct text t)
 }
 
 /* Names of policies become names in C, and those of fragments stand in `use`. */
-static void check_header(struct compilation *c, const struct unit *u)
-{
+static void check_header(struct compilation *c, const struct unit *u) {
     const struct ast_word *name = &u->file.name;
     if (!u->broken && !name->bad && !is_plain_word(name->text)) {
-        diag_error(c->diag, name->span, P_BAD_NAME, "the name of a policy or fragment is made of plain ASCII words");
+        diag_error(c->diag, name->span, P_BAD_NAME,
+                   "the name of a policy or fragment is made of plain ASCII words");
     }
     for (size_t i = 0; i < u->index && !u->broken; i++) {
         const struct unit *other = c->units[i];
         if (!other->broken && text_equal(other->file.name.text, name->text)) {
-            diag_error(c->diag, name->span, P_DUPLICATE_FRAGMENT, "two files are `%s'", diag_quote(c->diag, name->text));
+            diag_error(c->diag, name->span, P_DUPLICATE_FRAGMENT, "two files are `%s'",
+                       diag_quote(c->diag, name->text));
             diag_note(c->diag, other->file.name.span, "the other one");
             break;
         }
     }
 }
 
-static void check_items(struct compilation *c, const struct unit *u, const struct ast_list *items)
-{
+static void check_items(struct compilation *c, const struct unit *u, const struct ast_list *items) {
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
         switch (item->kind) {
@@ -55,7 +55,8 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_ROOT:
         case AST_CHANNEL:
             if (!u->file.is_policy) {
-                diag_error(c->diag, item->node.span, P_FRAGMENT_SETS, "a fragment only offers rows: `%s' belongs in a policy",
+                diag_error(c->diag, item->node.span, P_FRAGMENT_SETS,
+                           "a fragment only offers rows: `%s' belongs in a policy",
                            diag_quote(c->diag, item->keyword.text));
             }
             break;
@@ -63,8 +64,7 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_NEVER:
         case AST_ALIAS:
         case AST_TYPE:
-        case AST_MODULE:
-            break;
+        case AST_MODULE: break;
         }
         if (item->kind == AST_CHANNEL) {
             check_items(c, u, &item->parts); /* channels hold no channels */
@@ -72,8 +72,7 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
     }
 }
 
-static void aliases_collect(struct compilation *c)
-{
+static void aliases_collect(struct compilation *c) {
     size_t room = 0;
     for (size_t i = 0; i < c->unit_count; i++) {
         room += c->units[i]->file.items.count;
@@ -89,8 +88,7 @@ static void aliases_collect(struct compilation *c)
     }
 }
 
-static void files_fill(struct compilation *c)
-{
+static void files_fill(struct compilation *c) {
     struct compiled *out = c->compiled;
     out->files = mem_alloc(c->mem, c->unit_count, sizeof *out->files);
     for (size_t i = 0; i < c->unit_count && out->files != NULL; i++) {
@@ -104,10 +102,10 @@ static void files_fill(struct compilation *c)
     }
 }
 
-static void check_nevers(struct compilation *c)
-{
+static void check_nevers(struct compilation *c) {
     for (size_t i = 0; i < c->unit_count; i++) {
-        for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL && !c->mem->failed; n = n->next) {
+        for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL && !c->mem->failed;
+             n = n->next) {
             if (((const struct ast_item *)n)->kind == AST_NEVER) {
                 never_check(c, (const struct ast_item *)n, c->rows, c->row_count);
             }
@@ -115,13 +113,13 @@ static void check_nevers(struct compilation *c)
     }
 }
 
-static void run_passes(struct compilation *c)
-{
+static void run_passes(struct compilation *c) {
     if (!units_load(c)) {
         return;
     }
     c->poison = mem_alloc(c->mem, 1, sizeof *c->poison);
-    if (c->poison == NULL || (c->poison = type_new(c, UPK_TYPE_NONE, (struct span){UINT32_MAX, 0, 0})) == NULL) {
+    if (c->poison == NULL ||
+        (c->poison = type_new(c, UPK_TYPE_NONE, (struct span){UINT32_MAX, 0, 0})) == NULL) {
         return;
     }
     (void)type_plain(c, UPK_TYPE_ANY); /* the root of a policy that names none */
@@ -153,7 +151,8 @@ static void run_passes(struct compilation *c)
     if (main->file.is_policy && !c->mem->failed) {
         channels_check(c);
     } else if (!c->mem->failed) {
-        diag_error(c->diag, main->file.name.span, P_INCLUDE_POLICY, "a fragment is no policy: include it in one");
+        diag_error(c->diag, main->file.name.span, P_INCLUDE_POLICY,
+                   "a fragment is no policy: include it in one");
     }
     for (size_t i = 0; i < c->type_count; i++) {
         c->types[i]->mark = 0;
@@ -161,8 +160,7 @@ static void run_passes(struct compilation *c)
     files_fill(c);
 }
 
-bool policy_compile(const struct compile_options *options, struct diag *d, struct compiled **out)
-{
+bool policy_compile(const struct compile_options *options, struct diag *d, struct compiled **out) {
     size_t errors = diag_error_count(d);
     *out = NULL;
     struct compiled *compiled = calloc(1, sizeof *compiled);
@@ -171,7 +169,7 @@ bool policy_compile(const struct compile_options *options, struct diag *d, struc
         diag_error_nowhere(d, P_MEMORY, "out of memory");
         return false;
     }
-    mem_init(&compiled->mem, MOST_MEMORY);
+    mem_init(&compiled->mem, options->most_memory != 0 ? options->most_memory : MOST_MEMORY);
     c.mem = &compiled->mem;
     run_passes(&c);
     if (c.mem->failed || d->mem.failed) {
@@ -185,8 +183,7 @@ bool policy_compile(const struct compile_options *options, struct diag *d, struc
     return true;
 }
 
-void compiled_free(struct compiled *c)
-{
+void compiled_free(struct compiled *c) {
     if (c != NULL) {
         mem_free(&c->mem);
         free(c);

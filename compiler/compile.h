@@ -15,19 +15,21 @@ struct compile_options {
     const char *policy_dir; /* where "std/..." and "numpy/..." are looked up; NULL: nowhere */
     const char *const *include_dirs;
     size_t include_dir_count;
+    size_t most_memory; /* bytes of the arena of the models; 0: 1 GiB */
 };
 
 /* Owns everything below it: one arena.  Freed by compiled_free. */
 struct compiled {
     struct mem mem;
-    struct model *models; /* one per channel, in the order of the policy; one with an empty channel name without blocks */
+    /* One per channel, in the order of the policy; without channel blocks one, with an empty name. */
+    struct model *models;
     size_t model_count;
     struct model_file *files;
     size_t file_count;
 };
 
-/* true: *out is owned by the caller.  false: *out is NULL and diag_error_count(d) > 0; d->io says whether the main file could
- * not be read.  Messages wait in `d` until diag_flush. */
+/* true: *out is owned by the caller.  false: *out is NULL and diag_error_count(d) > 0; d->io says whether
+ * the main file could not be read.  Messages wait in `d` until diag_flush. */
 bool policy_compile(const struct compile_options *options, struct diag *d, struct compiled **out);
 
 void compiled_free(struct compiled *c); /* takes; NULL is fine */

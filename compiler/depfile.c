@@ -1,6 +1,7 @@
 /* Layer: see depfile.h.
  *
- * What make reads as a name is full of traps (spaces, `$`, `#`, `%`, `:`), so only names without any of them are written.
+ * What make reads as a name is full of traps (spaces, `$`, `#`, `%`, `:`), so only names without any of
+ * them are written.
  */
 #include "depfile.h"
 
@@ -10,13 +11,13 @@
 
 enum { MOST_BYTES = 1 << 22 };
 
-static bool check_name(struct diag *d, struct text name)
-{
+static bool check_name(struct diag *d, struct text name) {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         if (!letter && c != '_' && c != '.' && c != '/' && c != '-') {
-            diag_error_nowhere(d, P_DEPFILE_NAME, "`%s' cannot stand in a dependency file", diag_quote(d, name));
+            diag_error_nowhere(d, P_DEPFILE_NAME, "`%s' cannot stand in a dependency file",
+                               diag_quote(d, name));
             diag_hint(d, "names there are made of A-Z a-z 0-9 _ . / -");
             return false;
         }
@@ -24,13 +25,9 @@ static bool check_name(struct diag *d, struct text name)
     return true;
 }
 
-static void put_text(struct output *o, struct text t)
-{
-    output_bytes(o, t.at, t.len);
-}
+static void put_text(struct output *o, struct text t) { output_bytes(o, t.at, t.len); }
 
-bool depfile_write(const struct compiled *c, struct diag *d, const char *path)
-{
+bool depfile_write(const struct compiled *c, struct diag *d, const char *path) {
     struct mem m;
     struct output o;
     mem_init(&m, MOST_BYTES);

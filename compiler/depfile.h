@@ -7,8 +7,8 @@
 
 #include "compile.h"
 
-/* Writes, beside PATH, PATH with `.d` in the place of `.c`: PATH and its header depend on every file that was read.  false: the
- * reasons are errors in `d`. */
+/* Writes, beside PATH, PATH with `.d` in the place of `.c`: PATH and its header depend on every file that
+ * was read.  false: the reasons are errors in `d`. */
 bool depfile_write(const struct compiled *c, struct diag *d, const char *path);
 
 #endif

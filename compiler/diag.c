@@ -26,20 +26,17 @@ struct diag_record {
 
 static const size_t DIAG_MEMORY = (size_t)512 << 20;
 
-void diag_init(struct diag *d, struct diag_sink sink)
-{
+void diag_init(struct diag *d, struct diag_sink sink) {
     *d = (struct diag){.sink = sink};
     mem_init(&d->mem, DIAG_MEMORY);
 }
 
-void diag_free(struct diag *d)
-{
+void diag_free(struct diag *d) {
     mem_free(&d->mem);
     *d = (struct diag){.sink = d->sink, .error_count = d->error_count, .io = d->io};
 }
 
-uint32_t diag_add_source(struct diag *d, const struct source *s)
-{
+uint32_t diag_add_source(struct diag *d, const struct source *s) {
     struct source *grown = mem_grow(&d->mem, d->sources, d->source_count, &d->source_room, sizeof *s);
     if (grown == NULL || d->source_count >= UINT32_MAX - 1) {
         return UINT32_MAX;
@@ -49,13 +46,9 @@ uint32_t diag_add_source(struct diag *d, const struct source *s)
     return (uint32_t)d->source_count++;
 }
 
-size_t diag_error_count(const struct diag *d)
-{
-    return d->error_count;
-}
+size_t diag_error_count(const struct diag *d) { return d->error_count; }
 
-const char *diag_quote(struct diag *d, struct text t)
-{
+const char *diag_quote(struct diag *d, struct text t) {
     enum { WORST = 10 }; /* \u{10FFFF} */
     if (d->sink.write == NULL) {
         return "";
@@ -76,7 +69,8 @@ const char *diag_quote(struct diag *d, struct text t)
         if (len == 0) {
             n += (size_t)snprintf(out + n, WORST + 1, "\\x%02X", (unsigned)(unsigned char)t.at[i]);
             i++;
-        } else if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code_is_bidi(code) || code == 0x2028 || code == 0x2029) {
+        } else if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code_is_bidi(code) || code == 0x2028 ||
+                   code == 0x2029) {
             n += (size_t)snprintf(out + n, WORST + 1, code < 0x100 ? "\\x%02X" : "\\u{%X}", (unsigned)code);
             i += len;
         } else {
@@ -90,8 +84,7 @@ const char *diag_quote(struct diag *d, struct text t)
 }
 
 /* NULL where there is no room or nobody reads. */
-static const char *format_message(struct diag *d, const char *format, va_list args)
-{
+static const char *format_message(struct diag *d, const char *format, va_list args) {
     char line[MESSAGE_BYTES];
     if (d->sink.write == NULL) {
         return NULL;
@@ -104,14 +97,14 @@ static const char *format_message(struct diag *d, const char *format, va_list ar
     return copy.at;
 }
 
-static void error_add(struct diag *d, struct span at, enum diag_code code, const char *format, va_list args)
-{
+static void error_add(struct diag *d, struct span at, enum diag_code code, const char *format, va_list args) {
     d->error_count++;
     d->last_kept = false;
     if (d->record_count >= DIAG_MOST_ERRORS || d->sink.write == NULL) {
         return;
     }
-    struct diag_record *grown = mem_grow(&d->mem, d->records, d->record_count, &d->record_room, sizeof *grown);
+    struct diag_record *grown =
+        mem_grow(&d->mem, d->records, d->record_count, &d->record_room, sizeof *grown);
     if (grown == NULL) {
         return;
     }
@@ -123,24 +116,21 @@ static void error_add(struct diag *d, struct span at, enum diag_code code, const
     d->last_kept = true;
 }
 
-void diag_error(struct diag *d, struct span at, enum diag_code code, const char *format, ...)
-{
+void diag_error(struct diag *d, struct span at, enum diag_code code, const char *format, ...) {
     va_list args;
     va_start(args, format);
     error_add(d, at, code, format, args);
     va_end(args);
 }
 
-void diag_error_nowhere(struct diag *d, enum diag_code code, const char *format, ...)
-{
+void diag_error_nowhere(struct diag *d, enum diag_code code, const char *format, ...) {
     va_list args;
     va_start(args, format);
     error_add(d, (struct span){NOWHERE, 0, 0}, code, format, args);
     va_end(args);
 }
 
-void diag_note(struct diag *d, struct span at, const char *format, ...)
-{
+void diag_note(struct diag *d, struct span at, const char *format, ...) {
     struct diag_note_record *note = d->last_kept ? mem_alloc(&d->mem, 1, sizeof *note) : NULL;
     if (note == NULL) {
         return;
@@ -159,8 +149,7 @@ void diag_note(struct diag *d, struct span at, const char *format, ...)
     r->last_note = note;
 }
 
-void diag_hint(struct diag *d, const char *format, ...)
-{
+void diag_hint(struct diag *d, const char *format, ...) {
     if (!d->last_kept) {
         return;
     }
@@ -172,32 +161,23 @@ void diag_hint(struct diag *d, const char *format, ...)
 
 /* Writing */
 
-static void put_bytes(struct diag *d, const char *at, size_t len)
-{
-    d->sink.write(d->sink.context, at, len);
-}
+static void put_bytes(struct diag *d, const char *at, size_t len) { d->sink.write(d->sink.context, at, len); }
 
-static void put(struct diag *d, const char *text)
-{
-    put_bytes(d, text, strlen(text));
-}
+static void put(struct diag *d, const char *text) { put_bytes(d, text, strlen(text)); }
 
-static void put_colour(struct diag *d, const char *code)
-{
+static void put_colour(struct diag *d, const char *code) {
     if (d->sink.colour) {
         put(d, code);
     }
 }
 
-static void put_repeated(struct diag *d, char c, size_t count)
-{
+static void put_repeated(struct diag *d, char c, size_t count) {
     for (; count > 0; count--) {
         put_bytes(d, &c, 1);
     }
 }
 
-static size_t count_chars(const char *at, size_t len)
-{
+static size_t count_chars(const char *at, size_t len) {
     size_t chars = 0;
     for (size_t i = 0; i < len; i++) {
         chars += ((unsigned char)at[i] & 0xc0) != 0x80;
@@ -206,8 +186,8 @@ static size_t count_chars(const char *at, size_t len)
 }
 
 /* The line with the span underlined; of a long line only a part around the span. */
-static void put_excerpt(struct diag *d, const struct source *s, struct span at, char mark, const char *colour)
-{
+static void put_excerpt(struct diag *d, const struct source *s, struct span at, char mark,
+                        const char *colour) {
     struct place place = source_place(s, at.from);
     struct text line = source_line(s, place.line);
     size_t from = (size_t)(s->bytes.at + at.from - line.at);
@@ -256,8 +236,7 @@ static void put_excerpt(struct diag *d, const struct source *s, struct span at, 
     put(d, "\n");
 }
 
-static void put_place(struct diag *d, struct span at)
-{
+static void put_place(struct diag *d, struct span at) {
     if (at.file >= d->source_count) {
         put(d, "policyc: ");
         return;
@@ -270,8 +249,8 @@ static void put_place(struct diag *d, struct span at)
     put(d, numbers);
 }
 
-static void put_message(struct diag *d, struct span at, const char *kind, const char *colour, const char *message, int code)
-{
+static void put_message(struct diag *d, struct span at, const char *kind, const char *colour,
+                        const char *message, int code) {
     put_place(d, at);
     put_colour(d, colour);
     put(d, kind);
@@ -288,8 +267,7 @@ static void put_message(struct diag *d, struct span at, const char *kind, const 
     }
 }
 
-static int compare_records(const void *left, const void *right)
-{
+static int compare_records(const void *left, const void *right) {
     const struct diag_record *a = left, *b = right;
     /* NOWHERE comes first. */
     uint32_t file_a = a->at.file + 1, file_b = b->at.file + 1;
@@ -302,8 +280,7 @@ static int compare_records(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-void diag_flush(struct diag *d)
-{
+void diag_flush(struct diag *d) {
     if (d->sink.write == NULL || d->error_count == 0) {
         return;
     }
@@ -324,7 +301,8 @@ void diag_flush(struct diag *d)
     }
     if (d->error_count > d->record_count) {
         char tail[64];
-        snprintf(tail, sizeof tail, "policyc: %lu more errors are not shown\n", (unsigned long)(d->error_count - d->record_count));
+        snprintf(tail, sizeof tail, "policyc: %lu more errors are not shown\n",
+                 (unsigned long)(d->error_count - d->record_count));
         put(d, tail);
     }
     d->record_count = 0;

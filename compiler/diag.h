@@ -1,7 +1,8 @@
-/* Messages of the compiler: errors with a permanent code and an underlined excerpt, notes at a second place, one hint.
+/* Messages of the compiler: errors with a permanent code and an underlined excerpt, notes at a second
+ * place, one hint.
  *
- * Messages are collected while passes run and written in source order by diag_flush, so that passes are free to find mistakes in
- * any order.  The writer is a callback; nothing here touches stdio.
+ * Messages are collected while passes run and written in source order by diag_flush, so that passes are
+ * free to find mistakes in any order.  The writer is a callback; nothing here touches stdio.
  *
  * Layer: above source.
  */
@@ -48,7 +49,8 @@ uint32_t diag_add_source(struct diag *d, const struct source *s);
 #define DIAG_PRINTF(text, first)
 #endif
 
-void diag_error(struct diag *d, struct span at, enum diag_code code, const char *format, ...) DIAG_PRINTF(4, 5);
+void diag_error(struct diag *d, struct span at, enum diag_code code, const char *format, ...)
+    DIAG_PRINTF(4, 5);
 /* Without a place: no file, out of memory. */
 void diag_error_nowhere(struct diag *d, enum diag_code code, const char *format, ...) DIAG_PRINTF(3, 4);
 /* Both belong to the error before them. */
@@ -60,8 +62,8 @@ size_t diag_error_count(const struct diag *d);
 /* Writes all messages, sorted by file and place, and forgets them; the count stays. */
 void diag_flush(struct diag *d);
 
-/* Text of a file as it may be printed: control characters, bidi marks and broken UTF-8 escaped, cut at some 80 characters.
- * The result lives in the diag's arena and ends in NUL. */
+/* Text of a file as it may be printed: control characters, bidi marks and broken UTF-8 escaped, cut at some
+ * 80 characters. The result lives in the diag's arena and ends in NUL. */
 const char *diag_quote(struct diag *d, struct text t);
 
 #endif

@@ -400,14 +400,19 @@ static char *header_path(struct mem *m, const char *path) {
     return out;
 }
 
+static bool write_texts(const struct output *source, const struct output *header, const char *path,
+                        struct diag *d) {
+    char *const beside = header_path(source->mem, path);
+    return beside && output_write(source, path, d) && output_write(header, beside, d);
+}
+
 static bool emit_tables(struct mem *m, const struct compiled *c, const struct tables *tables, struct diag *d,
                         const char *path) {
     struct output source, header;
     output_init(&source, m);
     output_init(&header, m);
-    char *const beside = header_path(m, path);
-    return beside && emit_texts(c, tables, c->model_count, d, &source, &header) &&
-           output_write(&source, path, d) && output_write(&header, beside, d);
+    return emit_texts(c, tables, c->model_count, d, &source, &header) &&
+           (!path || write_texts(&source, &header, path, d));
 }
 
 bool emit_files(const struct compiled *c, struct diag *d, const char *path) {

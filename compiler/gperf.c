@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,8 +20,8 @@
 const char gperf_path[] = GPERF_PATH;
 
 enum {
-    PARALLEL = 2,
-    MOST_OUTPUT = 64 * 1024,
+    PARALLEL = 4,
+    MOST_OUTPUT = 32 * 1024,
     LINE_LEN = 2 + 4 * GPERF_CHARS + 1 /* "\ooo\ooo\ooo" in quotes, LF */
 };
 
@@ -185,9 +186,9 @@ static enum gperf_status child_finish(struct child *c, int *error) {
     return GPERF_OK;
 }
 
-/* Closed pipes end a child that still writes. */
 static void child_abandon(struct child *c) {
     if (!c->job) return;
+    kill(c->pid, SIGKILL);
     close_end(&c->out);
     close_end(&c->err);
     while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {

@@ -1,5 +1,6 @@
-/* Finds, reads and parses the main file and what it includes.  Each file is parsed on its own and included once; where an
- * include leads is a matter of names only, and nothing outside of the tree it begins in is ever opened.
+/* Finds, reads and parses the main file and what it includes.  Each file is parsed on its own and included
+ * once; where an include leads is a matter of names only, and nothing outside of the tree it begins in is
+ * ever opened.
  *
  * Layer: above syntax; first pass of a compile.
  */
@@ -18,13 +19,11 @@ enum { MOST_DEPTH = 16, MOST_FILES = 256, MOST_TOTAL_BYTES = 64 << 20, PATH_BYTE
 /* Folders of the policies that ship with policyc: they never come from anywhere else. */
 static const char *const SHIPPED[] = {"std/", "numpy/"};
 
-struct unit *unit_main(const struct compilation *c)
-{
+struct unit *unit_main(const struct compilation *c) {
     return c->units[c->unit_count - 1];
 }
 
-static bool is_shipped(struct text name)
-{
+static bool is_shipped(struct text name) {
     for (size_t i = 0; i < sizeof SHIPPED / sizeof SHIPPED[0]; i++) {
         size_t len = strlen(SHIPPED[i]);
         if (name.len > len && memcmp(name.at, SHIPPED[i], len) == 0) {
@@ -35,8 +34,7 @@ static bool is_shipped(struct text name)
 }
 
 /* Plain relative path: parts without `.` and `..`, printable ASCII, no backslash. */
-static bool name_is_safe(struct text name)
-{
+static bool name_is_safe(struct text name) {
     size_t part = 0;
     if (name.len == 0 || name.len >= PATH_BYTES / 2) {
         return false;
@@ -55,8 +53,7 @@ static bool name_is_safe(struct text name)
     return true;
 }
 
-static struct text directory_of(struct text path)
-{
+static struct text directory_of(struct text path) {
     size_t len = path.len;
     while (len > 0 && path.at[len - 1] != '/') {
         len--;
@@ -65,8 +62,7 @@ static struct text directory_of(struct text path)
 }
 
 /* Parses the bytes of `source`, which is complete but for its lines. */
-static struct unit *unit_parse(struct compilation *c, struct source *source)
-{
+static struct unit *unit_parse(struct compilation *c, struct source *source) {
     struct unit *u = mem_alloc(c->mem, 1, sizeof *u);
     uint32_t from = 0, to = 0;
     enum source_badness bad = source_examine(source->bytes, &from, &to);
@@ -100,8 +96,7 @@ static struct unit *unit_parse(struct compilation *c, struct source *source)
         diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "a control character");
         diag_hint(c->diag, "in a string it is written \\xHH or \\u{HEX}");
         return u;
-    case SOURCE_CLEAN:
-        break;
+    case SOURCE_CLEAN: break;
     }
     if (!is_policy) {
         uint32_t start = (uint32_t)source_start(source->bytes);
@@ -115,8 +110,7 @@ static struct unit *unit_parse(struct compilation *c, struct source *source)
     return u;
 }
 
-static bool unit_done(struct compilation *c, struct unit *u)
-{
+static bool unit_done(struct compilation *c, struct unit *u) {
     struct unit **grown = mem_grow(c->mem, c->units, c->unit_count, &c->unit_room, sizeof *grown);
     if (grown == NULL) {
         diag_memory(c);
@@ -140,8 +134,7 @@ struct found {
 
 enum look { LOOK_FOUND, LOOK_ABSENT, LOOK_OUTSIDE };
 
-static enum look look_in(struct text base, struct text name, struct found *f)
-{
+static enum look look_in(struct text base, struct text name, struct found *f) {
     char root[PATH_BYTES];
     int n = snprintf(root, sizeof root, "%.*s", (int)base.len, base.at);
     int m = snprintf(f->shown, sizeof f->shown, "%.*s/%.*s", (int)base.len, base.at, (int)name.len, name.at);
@@ -161,13 +154,9 @@ static enum look look_in(struct text base, struct text name, struct found *f)
     return look;
 }
 
-static struct text text_of(const char *s)
-{
-    return (struct text){s, strlen(s)};
-}
+static struct text text_of(const char *s) { return (struct text){s, strlen(s)}; }
 
-static enum look look_up(struct compilation *c, const struct unit *from, struct text name, struct found *f)
-{
+static enum look look_up(struct compilation *c, const struct unit *from, struct text name, struct found *f) {
     const struct compile_options *o = c->options;
     if (is_shipped(name)) {
         return o->policy_dir == NULL ? LOOK_ABSENT : look_in(text_of(o->policy_dir), name, f);
@@ -179,28 +168,23 @@ static enum look look_up(struct compilation *c, const struct unit *from, struct 
     return look;
 }
 
-static const char *fault_text(enum source_fault fault, int error)
-{
+static const char *fault_text(enum source_fault fault, int error) {
     switch (fault) {
-    case SOURCE_NOT_READ:
-        return strerror(error);
-    case SOURCE_NOT_FILE:
-        return "not a regular file";
-    case SOURCE_TOO_LARGE:
-        return "larger than 16 MiB";
-    case SOURCE_NO_MEMORY:
-        return "out of memory";
-    case SOURCE_GOOD:
-        break;
+    case SOURCE_NOT_READ: return strerror(error);
+    case SOURCE_NOT_FILE: return "not a regular file";
+    case SOURCE_TOO_LARGE: return "larger than 16 MiB";
+    case SOURCE_NO_MEMORY: return "out of memory";
+    case SOURCE_GOOD: break;
     }
     return "";
 }
 
 /* NULL where the file cannot be included; the reason was reported. */
-static struct unit *include_open(struct compilation *c, const struct chain *chain, const struct ast_item *item)
-{
+static struct unit *include_open(struct compilation *c, const struct chain *chain,
+                                 const struct ast_item *item) {
     const struct ast_word *name = &item->name;
-    struct found *f = mem_alloc(c->mem, 1, sizeof *f);
+    /* In the diag's arena, as all of a source: messages are written when the compile's own is gone. */
+    struct found *f = mem_alloc(&c->diag->mem, 1, sizeof *f);
     if (f == NULL) {
         diag_memory(c);
         return NULL;
@@ -212,20 +196,23 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
     }
     switch (look_up(c, chain->units[chain->count - 1], name->text, f)) {
     case LOOK_OUTSIDE:
-        diag_error(c->diag, name->span, P_INCLUDE_PATH, "`%s' is a link that leaves its folder", diag_quote(c->diag, name->text));
+        diag_error(c->diag, name->span, P_INCLUDE_PATH, "`%s' is a link that leaves its folder",
+                   diag_quote(c->diag, name->text));
         return NULL;
     case LOOK_ABSENT:
-        diag_error(c->diag, name->span, P_INCLUDE_NOT_FOUND, "there is no `%s'", diag_quote(c->diag, name->text));
-        diag_hint(c->diag, is_shipped(name->text) ? "std/ and numpy/ are looked up among the shipped policies only"
-                                                  : "looked up beside this file, then in each -I folder");
+        diag_error(c->diag, name->span, P_INCLUDE_NOT_FOUND, "there is no `%s'",
+                   diag_quote(c->diag, name->text));
+        diag_hint(c->diag, is_shipped(name->text)
+                               ? "std/ and numpy/ are looked up among the shipped policies only"
+                               : "looked up beside this file, then in each -I folder");
         return NULL;
-    case LOOK_FOUND:
-        break;
+    case LOOK_FOUND: break;
     }
     struct text real = text_of(f->path);
     for (size_t i = 0; i < chain->count; i++) {
         if (text_equal(chain->units[i]->real, real)) {
-            diag_error(c->diag, name->span, P_INCLUDE_CYCLE, "`%s' includes itself", diag_quote(c->diag, name->text));
+            diag_error(c->diag, name->span, P_INCLUDE_CYCLE, "`%s' includes itself",
+                       diag_quote(c->diag, name->text));
             return NULL;
         }
     }
@@ -235,18 +222,20 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
         }
     }
     if (chain->count == MOST_DEPTH || c->unit_count + chain->count >= MOST_FILES) {
-        diag_error(c->diag, name->span, P_TOO_MANY, "at most %d files, included at most %d deep", MOST_FILES, MOST_DEPTH);
+        diag_error(c->diag, name->span, P_TOO_MANY, "at most %d files, included at most %d deep", MOST_FILES,
+                   MOST_DEPTH);
         return NULL;
     }
-    struct source source = {.name = text_of(f->shown), .path = text_of(f->shown), .table_name = name->text};
+    struct source source = {.name = text_of(f->shown), .path = text_of(f->shown)};
+    (void)mem_text(&c->diag->mem, name->text.at, name->text.len, &source.table_name);
     int error = 0;
     enum source_fault fault = source_read(&c->diag->mem, f->path, &source.bytes, &error);
     if (fault == SOURCE_GOOD && source.bytes.len > MOST_TOTAL_BYTES - c->bytes) {
         fault = SOURCE_TOO_LARGE;
     }
     if (fault != SOURCE_GOOD) {
-        diag_error(c->diag, name->span, P_NOT_READ, "`%s' cannot be read: %s", diag_quote(c->diag, name->text),
-                   fault_text(fault, error));
+        diag_error(c->diag, name->span, P_NOT_READ, "`%s' cannot be read: %s",
+                   diag_quote(c->diag, name->text), fault_text(fault, error));
         return NULL;
     }
     c->bytes += source.bytes.len;
@@ -260,8 +249,7 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
 
 static bool units_open(struct compilation *c, struct chain *chain, struct unit *u);
 
-static bool include_all(struct compilation *c, struct chain *chain, const struct unit *u)
-{
+static bool include_all(struct compilation *c, struct chain *chain, const struct unit *u) {
     for (const struct ast_node *n = u->file.items.first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
         if (item->kind != AST_INCLUDE || item->name.bad) {
@@ -274,8 +262,8 @@ static bool include_all(struct compilation *c, struct chain *chain, const struct
             continue;
         }
         if (included->file.has_header && included->file.is_policy) {
-            diag_error(c->diag, item->name.span, P_INCLUDE_POLICY, "`%s' is a policy; only fragments are included",
-                       diag_quote(c->diag, item->name.text));
+            diag_error(c->diag, item->name.span, P_INCLUDE_POLICY,
+                       "`%s' is a policy; only fragments are included", diag_quote(c->diag, item->name.text));
             diag_note(c->diag, included->file.name.span, "its header");
             included->broken = true;
             c->files_lost = true;
@@ -293,16 +281,14 @@ static bool include_all(struct compilation *c, struct chain *chain, const struct
 }
 
 /* Recursion is bounded by MOST_DEPTH. */
-static bool units_open(struct compilation *c, struct chain *chain, struct unit *u)
-{
+static bool units_open(struct compilation *c, struct chain *chain, struct unit *u) {
     chain->units[chain->count++] = u;
     bool good = include_all(c, chain, u);
     chain->count--;
     return good && unit_done(c, u);
 }
 
-bool units_load(struct compilation *c)
-{
+bool units_load(struct compilation *c) {
     const struct compile_options *o = c->options;
     const char *path = o->path == NULL ? "policy" : o->path;
     struct source source = {.name = text_of(path), .path = text_of(path), .table_name = text_of(path)};
@@ -322,7 +308,8 @@ bool units_load(struct compilation *c)
     }
     if (fault != SOURCE_GOOD) {
         c->diag->io = fault == SOURCE_NOT_READ || fault == SOURCE_NOT_FILE;
-        diag_error_nowhere(c->diag, P_NOT_READ, "%s: %s", diag_quote(c->diag, text_of(path)), fault_text(fault, error));
+        diag_error_nowhere(c->diag, P_NOT_READ, "%s: %s", diag_quote(c->diag, text_of(path)),
+                           fault_text(fault, error));
         return false;
     }
     c->bytes = source.bytes.len;

@@ -8,25 +8,21 @@
 #include "parse.h"
 #include "syntax.h"
 
-struct span syntax_span(const struct syntax *s, size_t from, size_t to)
-{
+struct span syntax_span(const struct syntax *s, size_t from, size_t to) {
     return (struct span){s->source, s->token_from + (uint32_t)from, s->token_from + (uint32_t)to};
 }
 
-static struct span token_span(const struct syntax *s)
-{
+static struct span token_span(const struct syntax *s) {
     return (struct span){s->source, s->token_from, s->token_to};
 }
 
-int syntax_token(struct syntax *s, struct token *token, int kind)
-{
+int syntax_token(struct syntax *s, struct token *token, int kind) {
     token->kind = kind;
     token->span = token_span(s);
     return kind;
 }
 
-int syntax_word(struct syntax *s, struct token *token, const char *at, size_t len)
-{
+int syntax_word(struct syntax *s, struct token *token, const char *at, size_t len) {
     /* The scanner's copy of the file is in the arena, so plain words need no copy of their own. */
     token->value.word = (struct ast_word){.text = {at, len}, .span = token_span(s)};
     int keyword = keyword_find(at, len);
@@ -34,8 +30,7 @@ int syntax_word(struct syntax *s, struct token *token, const char *at, size_t le
 }
 
 /* 128-bit magnitude times `by` plus `add`; false where it does not fit. */
-static bool magnitude_push(uint64_t word[2], uint32_t by, uint32_t add)
-{
+static bool magnitude_push(uint64_t word[2], uint32_t by, uint32_t add) {
     uint64_t carry = add;
     for (size_t i = 0; i < 2; i++) {
         uint64_t low = (word[i] & 0xffffffff) * by + carry;
@@ -46,8 +41,7 @@ static bool magnitude_push(uint64_t word[2], uint32_t by, uint32_t add)
     return carry == 0;
 }
 
-static int number_bad(struct syntax *s, struct token *token, const char *message, const char *hint)
-{
+static int number_bad(struct syntax *s, struct token *token, const char *message, const char *hint) {
     diag_error(s->diag, token_span(s), P_BAD_NUMBER, "%s", message);
     if (hint != NULL) {
         diag_hint(s->diag, "%s", hint);
@@ -58,28 +52,22 @@ static int number_bad(struct syntax *s, struct token *token, const char *message
 
 static const char *const UNITS[] = {"KiB", "MiB", "GiB"};
 
-static const char *unit_hint(struct text tail)
-{
+static const char *unit_hint(struct text tail) {
     if (tail.len == 0 || tail.len > 2 || (tail.len == 2 && tail.at[1] != 'B' && tail.at[1] != 'b')) {
         return NULL;
     }
     switch (tail.at[0]) {
     case 'k':
-    case 'K':
-        return "units are KiB, MiB and GiB (powers of 1,024): write KiB";
+    case 'K': return "units are KiB, MiB and GiB (powers of 1,024): write KiB";
     case 'm':
-    case 'M':
-        return "units are KiB, MiB and GiB (powers of 1,024): write MiB";
+    case 'M': return "units are KiB, MiB and GiB (powers of 1,024): write MiB";
     case 'g':
-    case 'G':
-        return "units are KiB, MiB and GiB (powers of 1,024): write GiB";
-    default:
-        return NULL;
+    case 'G': return "units are KiB, MiB and GiB (powers of 1,024): write GiB";
+    default: return NULL;
     }
 }
 
-int syntax_number(struct syntax *s, struct token *token, const char *at, size_t len)
-{
+int syntax_number(struct syntax *s, struct token *token, const char *at, size_t len) {
     struct ast_number *n = &token->value.number;
     *n = (struct ast_number){.span = token_span(s)};
     size_t i = at[0] == '-' ? 1 : 0;
@@ -119,8 +107,7 @@ int syntax_number(struct syntax *s, struct token *token, const char *at, size_t 
     return n->unit ? TOK_SIZE : TOK_INTEGER;
 }
 
-static int hex_digit(char c)
-{
+static int hex_digit(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
     }
@@ -133,18 +120,14 @@ struct escape {
     uint32_t code;
 };
 
-/* `\xHH` is a byte of a bytes literal and the character U+00HH of a string; `\u{HEX}` is for strings alone. */
-static struct escape escape_read(const char *p, size_t left, bool bytes)
-{
+/* `\xHH` is a byte of a bytes literal and the character U+00HH of a string; `\u{HEX}` is for strings. */
+static struct escape escape_read(const char *p, size_t left, bool bytes) {
     struct escape none = {0, 0};
     switch (p[1]) {
     case '"':
-    case '\\':
-        return (struct escape){2, (unsigned char)p[1]};
-    case 'n':
-        return (struct escape){2, '\n'};
-    case 't':
-        return (struct escape){2, '\t'};
+    case '\\': return (struct escape){2, (unsigned char)p[1]};
+    case 'n': return (struct escape){2, '\n'};
+    case 't': return (struct escape){2, '\t'};
     case 'x':
         if (left < 4 || hex_digit(p[2]) < 0 || hex_digit(p[3]) < 0) {
             return none;
@@ -167,13 +150,11 @@ static struct escape escape_read(const char *p, size_t left, bool bytes)
         e.len++;
         return e;
     }
-    default:
-        return none;
+    default: return none;
     }
 }
 
-int syntax_string(struct syntax *s, struct token *token, int kind, const char *at, size_t len)
-{
+int syntax_string(struct syntax *s, struct token *token, int kind, const char *at, size_t len) {
     bool bytes = kind == TOK_BYTES;
     size_t prefix = bytes ? 2 : 1;
     struct ast_word *word = &token->value.word;
@@ -186,9 +167,10 @@ int syntax_string(struct syntax *s, struct token *token, int kind, const char *a
         if (at[i] == '\\') {
             e = escape_read(at + i, len - i, bytes);
             if (e.len == 0) {
-                diag_error(s->diag, syntax_span(s, prefix + i, prefix + i + 2), P_BAD_STRING, "unknown escape in a %s",
-                           bytes ? "bytes literal" : "string");
-                diag_hint(s->diag, bytes ? "escapes are \\\" \\\\ \\n \\t \\xHH" : "escapes are \\\" \\\\ \\n \\t \\xHH \\u{HEX}");
+                diag_error(s->diag, syntax_span(s, prefix + i, prefix + i + 2), P_BAD_STRING,
+                           "unknown escape in a %s", bytes ? "bytes literal" : "string");
+                diag_hint(s->diag, bytes ? "escapes are \\\" \\\\ \\n \\t \\xHH"
+                                         : "escapes are \\\" \\\\ \\n \\t \\xHH \\u{HEX}");
                 word->bad = true;
                 e.len = 2;
             } else if (bytes) {
@@ -198,7 +180,8 @@ int syntax_string(struct syntax *s, struct token *token, int kind, const char *a
             }
         } else if (at[i] == '\t' || (bytes && (unsigned char)at[i] >= 0x80)) {
             diag_error(s->diag, syntax_span(s, prefix + i, prefix + i + 1), P_BAD_STRING,
-                       bytes ? "a bytes literal holds plain ASCII and escapes only" : "a control character in a string");
+                       bytes ? "a bytes literal holds plain ASCII and escapes only"
+                             : "a control character in a string");
             diag_hint(s->diag, bytes ? "write \\xHH" : "write \\t");
             word->bad = true;
         } else {
@@ -211,8 +194,7 @@ int syntax_string(struct syntax *s, struct token *token, int kind, const char *a
     return kind;
 }
 
-int syntax_open_string(struct syntax *s, const char *at, size_t len)
-{
+int syntax_open_string(struct syntax *s, const char *at, size_t len) {
     diag_error(s->diag, token_span(s), P_BAD_STRING, "the string does not end on its line");
     diag_hint(s->diag, "close it with `\"'; a newline is written \\n");
     while (len > 0 && (at[len - 1] == ' ' || at[len - 1] == '\t' || at[len - 1] == '\r')) {
@@ -222,11 +204,11 @@ int syntax_open_string(struct syntax *s, const char *at, size_t len)
     return at[len - 1] == ';' ? SYNTAX_BROKEN_END : TOK_PC_error;
 }
 
-int syntax_bad_character(struct syntax *s)
-{
+int syntax_bad_character(struct syntax *s) {
     struct text t = {s->diag->sources[s->source].bytes.at + s->token_from, s->token_to - s->token_from};
-    diag_error(s->diag, token_span(s), P_BAD_CHARACTER, "`%s' begins no word of the language", diag_quote(s->diag, t));
-    if ((unsigned char)t.at[0] >= 0x80) {
+    diag_error(s->diag, token_span(s), P_BAD_CHARACTER, "`%s' begins no word of the language",
+               diag_quote(s->diag, t));
+    if (t.len > 1 && t.at[0] != '\'') {
         diag_hint(s->diag, "a name that is not plain ASCII is written in quotes");
     } else if (t.at[0] == '\'') {
         diag_hint(s->diag, "strings are written in double quotes");

@@ -39,34 +39,29 @@ static const char HELP[] =
     "`policyc try --help` tells how to decide pickles under a policy without compiling C.\n"
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read or written.\n";
 
-static void write_stderr(void *context, const char *bytes, size_t len)
-{
+static void write_stderr(void *context, const char *bytes, size_t len) {
     (void)context;
     (void)fwrite(bytes, 1, len, stderr);
 }
 
-static int usage(const char *message, const char *what)
-{
+static int usage(const char *message, const char *what) {
     fprintf(stderr, "policyc: %s%s\nTry `policyc --help'.\n", message, what);
     return EXIT_ERRORS;
 }
 
-static int print_out(const char *text)
-{
+static int print_out(const char *text) {
     return fputs(text, stdout) == EOF || fflush(stdout) != 0 ? EXIT_IO : EXIT_GOOD;
 }
 
-static int run(const struct options *o)
-{
+static int run(const struct options *o) {
     struct diag d;
     const char *no_colour = getenv("NO_COLOR");
     bool colour = isatty(STDERR_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
     diag_init(&d, (struct diag_sink){.write = write_stderr, .colour = colour});
     struct compiled *compiled = NULL;
     bool good = policy_compile(&o->compile, &d, &compiled);
-    if (good && o->output != NULL) {
-        good = emit_files(compiled, &d, o->output) && (!o->depfile || depfile_write(compiled, &d, o->output));
-    }
+    good = good && emit_files(compiled, &d, o->output) &&
+           (!o->depfile || depfile_write(compiled, &d, o->output));
     int status = good ? EXIT_GOOD : d.io ? EXIT_IO : EXIT_ERRORS;
     diag_flush(&d);
     compiled_free(compiled);
@@ -75,8 +70,7 @@ static int run(const struct options *o)
 }
 
 /* The value of an option that may be joined to it (`-oX`) or stand behind it; NULL: there is none. */
-static const char *value_of(const char *option, size_t len, char **argv, int argc, int *i)
-{
+static const char *value_of(const char *option, size_t len, char **argv, int argc, int *i) {
     if (argv[*i][len] != '\0') {
         return argv[*i] + len + (option[1] == '-' ? 1 : 0);
     }
@@ -84,16 +78,14 @@ static const char *value_of(const char *option, size_t len, char **argv, int arg
 }
 
 /* Is argv[i] this option, alone or with a value joined to it? */
-static bool is_option(const char *given, const char *option, size_t len)
-{
+static bool is_option(const char *given, const char *option, size_t len) {
     if (strncmp(given, option, len) != 0) {
         return false;
     }
     return option[1] != '-' || given[len] == '\0' || given[len] == '=';
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct options o = {.compile = {.policy_dir = POLICY_DIR}};
     if (argc > 1 && strcmp(argv[1], "try") == 0) {
         return try_main(argc - 1, argv + 1);

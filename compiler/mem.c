@@ -1,4 +1,4 @@
-/* The compiler's arena: blocks in a chain, each at least twice the request, under a cap.
+/* The compiler's arena: blocks in a chain, under a cap on what is handed out.
  *
  * Layer: lowest of compiler/.
  */
@@ -16,13 +16,9 @@ struct mem_block {
 
 enum { BLOCK_BYTES = 64 * 1024 };
 
-void mem_init(struct mem *m, size_t most)
-{
-    *m = (struct mem){.most = most};
-}
+void mem_init(struct mem *m, size_t most) { *m = (struct mem){.most = most}; }
 
-void mem_free(struct mem *m)
-{
+void mem_free(struct mem *m) {
     struct mem_block *b = m->blocks;
     while (b != NULL) {
         struct mem_block *next = b->next;
@@ -33,19 +29,14 @@ void mem_free(struct mem *m)
     m->used = 0;
 }
 
-static struct mem_block *block_add(struct mem *m, size_t need)
-{
+static struct mem_block *block_add(struct mem *m, size_t need) {
     size_t size = need > BLOCK_BYTES / 4 ? need : BLOCK_BYTES;
-    if (size > m->most - m->used) {
-        return NULL;
-    }
     struct mem_block *b = malloc(sizeof *b + size);
     if (b == NULL) {
         return NULL;
     }
     b->size = size;
     b->used = 0;
-    m->used += size;
     /* A large request gets a block of its own behind the current one, whose room stays in use. */
     if (size != BLOCK_BYTES && m->blocks != NULL) {
         b->next = m->blocks->next;
@@ -57,8 +48,7 @@ static struct mem_block *block_add(struct mem *m, size_t need)
     return b;
 }
 
-void *mem_alloc(struct mem *m, size_t count, size_t size)
-{
+void *mem_alloc(struct mem *m, size_t count, size_t size) {
     const size_t align = sizeof(max_align_t);
     if (m->failed || (size != 0 && count > (SIZE_MAX - align) / size)) {
         m->failed = true;
@@ -69,20 +59,22 @@ void *mem_alloc(struct mem *m, size_t count, size_t size)
         need = align;
     }
     struct mem_block *b = m->blocks;
-    if (b == NULL || need > b->size - b->used) {
+    if (need > m->most - m->used) {
+        b = NULL;
+    } else if (b == NULL || need > b->size - b->used) {
         b = block_add(m, need);
     }
     if (b == NULL) {
         m->failed = true;
         return NULL;
     }
+    m->used += need;
     void *p = (char *)b->data + b->used;
     b->used += need;
     return memset(p, 0, need);
 }
 
-bool mem_text(struct mem *m, const char *at, size_t len, struct text *out)
-{
+bool mem_text(struct mem *m, const char *at, size_t len, struct text *out) {
     char *copy = len == SIZE_MAX ? NULL : mem_alloc(m, len + 1, 1);
     if (copy == NULL) {
         *out = (struct text){"", 0};
@@ -95,8 +87,7 @@ bool mem_text(struct mem *m, const char *at, size_t len, struct text *out)
     return true;
 }
 
-void *mem_grow(struct mem *m, void *array, size_t count, size_t *room, size_t size)
-{
+void *mem_grow(struct mem *m, void *array, size_t count, size_t *room, size_t size) {
     if (count < *room) {
         return array;
     }
@@ -112,18 +103,13 @@ void *mem_grow(struct mem *m, void *array, size_t count, size_t *room, size_t si
     return bigger;
 }
 
-bool text_equal(struct text a, struct text b)
-{
+bool text_equal(struct text a, struct text b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
 
-bool text_is(struct text a, const char *word)
-{
-    return text_equal(a, (struct text){word, strlen(word)});
-}
+bool text_is(struct text a, const char *word) { return text_equal(a, (struct text){word, strlen(word)}); }
 
-int text_compare(struct text a, struct text b)
-{
+int text_compare(struct text a, struct text b) {
     size_t n = a.len < b.len ? a.len : b.len;
     int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
     if (order != 0) {

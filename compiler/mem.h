@@ -1,6 +1,7 @@
 /* The compiler's arena: everything that one compile makes lives in one `struct mem` and is freed with it.
  *
- * Layer: lowest of compiler/.  A failed allocation sticks (`failed`), so that passes may go on to their next check.
+ * Layer: lowest of compiler/.  A failed allocation sticks (`failed`), so that passes may go on to their
+ * next check.
  */
 #ifndef COMPILER_MEM_H
 #define COMPILER_MEM_H

@@ -1,9 +1,10 @@
-/* The resolved model: what a policy means once names are looked up and everything is checked.  One `struct model` a channel;
- * the back end lowers it to `struct upk_policy`.
+/* The resolved model: what a policy means once names are looked up and everything is checked.  One `struct
+ * model` a channel; the back end lowers it to `struct upk_policy`.
  *
- * Layer: between check.c (which makes it) and lower.c (which reads it).  All of it, texts included, lives in the arena of its
- * `struct compiled` (compile.h) and is borrowed by whoever reads it.  Types are shared: by rows, by channels, and by
- * themselves where they are recursive (a cycle always passes a list, set, dict, tuple or record).
+ * Layer: between check_channel.c (which makes it) and lower.c (which reads it).  All of it, texts included,
+ * lives in the arena of its `struct compiled` (compile.h) and is borrowed by whoever reads it.  Types are
+ * shared: by rows, by channels, and by themselves where they are recursive (a cycle always passes a list,
+ * set, dict, tuple or record).
  *
  * Kinds, verbs and flags are those of runtime/upk_tables.h, with the same meaning.
  */
@@ -41,10 +42,12 @@ struct model_field { /* of a record */
 
 struct model_type {
     enum upk_type_kind kind;
-    uint64_t lo, hi; /* inclusive length (pairs of a dict, items or pairs of an object); hi UINT64_MAX: open.  0 and
+    uint64_t lo,
+        hi; /* inclusive length (pairs of a dict, items or pairs of an object); hi UINT64_MAX: open.  0 and
                       * UINT64_MAX for kinds without length */
 
-    /* UPK_TYPE_INT: inclusive bounds; open_* says that there is none on that side.  UPK_TYPE_INT_IS: min is the literal. */
+    /* UPK_TYPE_INT: inclusive bounds; open_* says that there is none on that side.  UPK_TYPE_INT_IS: min is
+     * the literal. */
     struct model_int min, max;
     bool open_min, open_max;
     bool has_mask;
@@ -60,8 +63,8 @@ struct model_type {
     struct model_type *item;        /* LIST, SET, FROZENSET; PERSID: of the id */
     struct model_type *key, *value; /* DICT */
 
-    /* TUPLE: required ones, then `optional` optional ones, then, if `repeats`, one that stands for zero or more (not counted
-     * in `optional`). */
+    /* TUPLE: required ones, then `optional` optional ones, then, if `repeats`, one that stands for zero or
+     * more (not counted in `optional`). */
     struct model_elem *elems;
     size_t elem_count, optional;
     bool repeats;
@@ -78,8 +81,9 @@ struct model_type {
     struct model_name *classes; /* INSTANCE: sorted, no name twice; the results of the fragment's rows */
     size_t class_count;
 
-    uint32_t mark;               /* scratch for one pass of the back end; 0 when it starts */
-    uint32_t source, from, to;   /* where it is written: a struct span, for messages; of shared plain types unset */
+    uint32_t mark; /* scratch for one pass of the back end; 0 when it starts */
+    uint32_t source, from,
+        to; /* where it is written: a struct span, for messages; of shared plain types unset */
 };
 
 /* One way to make an object of a row. */
@@ -90,8 +94,8 @@ struct model_form {
     struct model_type *args;  /* TUPLE with named elements; NULL: none taken (ref, const) */
     struct model_type *kw;    /* RECORD; NULL: no keywords */
     struct model_type *state, *items, *pair_key, *pair_value, *adds; /* NULL: no such step */
-    uint32_t check;           /* number of a native check; 0: none */
-    struct text *runs;        /* `runs` names, as written */
+    uint32_t check;                                                  /* number of a native check; 0: none */
+    struct text *runs;                                               /* `runs` names, as written */
     size_t run_count;
     struct text because; /* empty: none */
     uint32_t file, line; /* index in compiled.files; from 1 */
@@ -106,7 +110,8 @@ struct model_row {
     uint32_t file, line;
 };
 
-struct model_alias { /* dotted module prefix `from` of the stream is read as `to`; longest boundary first, applied once */
+/* The dotted module prefix `from` of a stream is read as `to`; the longest that fits, applied once. */
+struct model_alias {
     struct text from, to;
 };
 
@@ -125,8 +130,9 @@ struct model {
     size_t alias_count;
 };
 
-struct model_file { /* in include order, the policy's own file last of what it includes: digest over `bytes` in this order */
-    struct text name; /* as included ("std/values.policy"); of the main file its last part.  Never a path of this machine */
+/* In include order: a file comes after those that it includes.  The digest is over `bytes` in this order. */
+struct model_file {
+    struct text name; /* as included ("std/plain.policy"), of the main file the last part; no path */
     struct text bytes;
     struct text path; /* as opened, for depfiles only */
     uint32_t source;  /* index among the sources of the diag */

@@ -1,5 +1,5 @@
-/* Rows of modules: what each name may be made by.  Types are converted, clauses and steps are checked for themselves; what rows
- * mean for each other is for check_channel.
+/* Rows of modules: what each name may be made by.  Types are converted, clauses and steps are checked for
+ * themselves; what rows mean for each other is for check_channel.
  *
  * Layer: pass, after the types of the file are defined.
  */
@@ -10,11 +10,11 @@
 #include "units.h"
 
 /* The pickle hooks of a class that a row may name. */
-static const char *const HOOKS[] = {"__new__", "__del__", "__setstate__", "__setattr__", "__hash__", "__eq__"};
+static const char *const HOOKS[] = {"__new__",     "__del__",  "__setstate__",
+                                    "__setattr__", "__hash__", "__eq__"};
 enum { HOOK_COUNT = sizeof HOOKS / sizeof HOOKS[0], FIRST_EQUALITY_HOOK = 4 };
 
-static void runs_read(struct compilation *c, const struct ast_clause *clause, struct model_form *form)
-{
+static void runs_read(struct compilation *c, const struct ast_clause *clause, struct model_form *form) {
     form->runs = mem_alloc(c->mem, clause->runs.count, sizeof *form->runs);
     if (form->runs == NULL) {
         return;
@@ -28,7 +28,8 @@ static void runs_read(struct compilation *c, const struct ast_clause *clause, st
             hook++;
         }
         if (hook == HOOK_COUNT) {
-            diag_error(c->diag, word->span, P_UNKNOWN_HOOK, "`%s' is no hook that a row can name", diag_quote(c->diag, word->text));
+            diag_error(c->diag, word->span, P_UNKNOWN_HOOK, "`%s' is no hook that a row can name",
+                       diag_quote(c->diag, word->text));
             if (suggestion_found(&near)) {
                 diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
             } else {
@@ -51,28 +52,19 @@ static void runs_read(struct compilation *c, const struct ast_clause *clause, st
     }
 }
 
-static const char *clause_name(enum ast_clause_kind kind)
-{
+static const char *clause_name(enum ast_clause_kind kind) {
     switch (kind) {
-    case AST_BECAUSE:
-        return "because";
-    case AST_CHECK:
-        return "check";
-    case AST_RUNS:
-        return "runs";
-    case AST_CALLS:
-        return "budget calls";
+    case AST_BECAUSE: return "because";
+    case AST_CHECK: return "check";
+    case AST_RUNS: return "runs";
+    case AST_CALLS: return "budget calls";
     }
     return "";
 }
 
-static bool makes(enum ast_verb verb)
-{
-    return verb == AST_CALL || verb == AST_NEW || verb == AST_FUNC;
-}
+static bool makes(enum ast_verb verb) { return verb == AST_CALL || verb == AST_NEW || verb == AST_FUNC; }
 
-static void calls_read(struct compilation *c, const struct ast_clause *clause, struct model_row *row)
-{
+static void calls_read(struct compilation *c, const struct ast_clause *clause, struct model_row *row) {
     uint64_t calls = 0;
     if (!text_is(clause->word.text, "calls")) {
         diag_error(c->diag, clause->word.span, P_UNKNOWN_BUDGET, "a row has the budget `calls' only");
@@ -82,9 +74,11 @@ static void calls_read(struct compilation *c, const struct ast_clause *clause, s
         return;
     }
     if (clause->number.unit) {
-        diag_error(c->diag, clause->number.span, P_BAD_UNIT, "KiB, MiB and GiB count bytes; here is nothing of bytes");
+        diag_error(c->diag, clause->number.span, P_BAD_UNIT,
+                   "KiB, MiB and GiB count bytes; here is nothing of bytes");
     } else if (!number_is_natural(&clause->number, UINT32_MAX - 1, &calls)) {
-        diag_error(c->diag, clause->number.span, P_BUDGET_TOO_LARGE, "`calls' is at most %lu", (unsigned long)UINT32_MAX - 1);
+        diag_error(c->diag, clause->number.span, P_BUDGET_TOO_LARGE, "`calls' is at most %lu",
+                   (unsigned long)UINT32_MAX - 1);
     } else if (calls == 0) {
         diag_error(c->diag, clause->number.span, P_BAD_RANGE, "a row that may never be called is no grant");
     } else {
@@ -92,20 +86,21 @@ static void calls_read(struct compilation *c, const struct ast_clause *clause, s
     }
 }
 
-static void clauses_read(struct compilation *c, const struct ast_maker *maker, struct model_form *form, struct model_row *row)
-{
+static void clauses_read(struct compilation *c, const struct ast_maker *maker, struct model_form *form,
+                         struct model_row *row) {
     const struct ast_clause *seen[AST_CALLS + 1] = {NULL};
     for (const struct ast_node *n = maker->clauses.first; n != NULL; n = n->next) {
         const struct ast_clause *clause = (const struct ast_clause *)n;
         if (seen[clause->kind] != NULL) {
-            diag_error(c->diag, clause->node.span, P_DUPLICATE_SETTING, "`%s' is given twice", clause_name(clause->kind));
+            diag_error(c->diag, clause->node.span, P_DUPLICATE_SETTING, "`%s' is given twice",
+                       clause_name(clause->kind));
             diag_note(c->diag, seen[clause->kind]->node.span, "first given here");
             continue;
         }
         seen[clause->kind] = clause;
         if (clause->kind != AST_BECAUSE && !makes(maker->verb) && maker->verb != AST_NO_VERB) {
-            diag_error(c->diag, clause->node.span, P_STEPS_NOT_ALLOWED, "nothing is made here, so `%s' has no meaning",
-                       clause_name(clause->kind));
+            diag_error(c->diag, clause->node.span, P_STEPS_NOT_ALLOWED,
+                       "nothing is made here, so `%s' has no meaning", clause_name(clause->kind));
             continue;
         }
         switch (clause->kind) {
@@ -120,12 +115,11 @@ static void clauses_read(struct compilation *c, const struct ast_maker *maker, s
             diag_error(c->diag, clause->word.span, P_UNKNOWN_CHECK, "the runtime knows no check `%s'",
                        diag_quote(c->diag, clause->word.text));
             break;
-        case AST_RUNS:
-            runs_read(c, clause, form);
-            break;
+        case AST_RUNS: runs_read(c, clause, form); break;
         case AST_CALLS:
             if (row->calls != 0) {
-                diag_error(c->diag, clause->node.span, P_DUPLICATE_SETTING, "`budget calls' holds for the whole row: it is given twice");
+                diag_error(c->diag, clause->node.span, P_DUPLICATE_SETTING,
+                           "`budget calls' holds for the whole row: it is given twice");
             } else {
                 calls_read(c, clause, row);
             }
@@ -134,29 +128,25 @@ static void clauses_read(struct compilation *c, const struct ast_maker *maker, s
     }
 }
 
-static const char *step_name(enum ast_step_kind kind)
-{
+static const char *step_name(enum ast_step_kind kind) {
     switch (kind) {
     case AST_STATE:
-    case AST_STATE_OPTIONAL:
-        return "state";
-    case AST_ITEMS:
-        return "items";
-    case AST_PAIRS:
-        return "pairs";
-    case AST_ADDS:
-        return "adds";
+    case AST_STATE_OPTIONAL: return "state";
+    case AST_ITEMS: return "items";
+    case AST_PAIRS: return "pairs";
+    case AST_ADDS: return "adds";
     }
     return "";
 }
 
-static void steps_read(struct compilation *c, struct unit *u, const struct ast_maker *maker, struct model_form *form)
-{
+static void steps_read(struct compilation *c, struct unit *u, const struct ast_maker *maker,
+                       struct model_form *form) {
     const struct ast_step *seen[AST_ADDS + 1] = {NULL};
     for (const struct ast_node *n = maker->steps.first; n != NULL; n = n->next) {
         const struct ast_step *step = (const struct ast_step *)n;
         if (maker->verb == AST_REF_VERB) {
-            diag_error(c->diag, step->node.span, P_STEPS_NOT_ALLOWED, "a `ref' is only mentioned: it takes no `%s'", step_name(step->kind));
+            diag_error(c->diag, step->node.span, P_STEPS_NOT_ALLOWED,
+                       "a `ref' is only mentioned: it takes no `%s'", step_name(step->kind));
             continue;
         }
         enum ast_step_kind kind = step->kind == AST_STATE_OPTIONAL ? AST_STATE : step->kind;
@@ -173,54 +163,41 @@ static void steps_read(struct compilation *c, struct unit *u, const struct ast_m
             form->flags |= UPK_FORM_STATE_OPTIONAL;
             form->state = type;
             break;
-        case AST_STATE:
-            form->state = type;
-            break;
-        case AST_ITEMS:
-            form->items = type;
-            break;
+        case AST_STATE: form->state = type; break;
+        case AST_ITEMS: form->items = type; break;
         case AST_PAIRS:
             form->pair_key = key;
             form->pair_value = type;
             break;
-        case AST_ADDS:
-            form->adds = type;
-            break;
+        case AST_ADDS: form->adds = type; break;
         }
     }
 }
 
-static void result_read(struct compilation *c, const struct ast_type *t, struct model_form *form)
-{
+static void result_read(struct compilation *c, const struct ast_type *t, struct model_form *form) {
     if (t->kind != AST_OBJECT || t->range.given) {
-        diag_error(c->diag, t->node.span, P_BAD_RESULT, "behind `->' stands the class of the result, module::Name");
+        diag_error(c->diag, t->node.span, P_BAD_RESULT,
+                   "behind `->' stands the class of the result, module::Name");
         return;
     }
     form->result = (struct model_name){t->module.text, t->name.text};
 }
 
-static enum upk_verb verb_of(enum ast_verb verb)
-{
+static enum upk_verb verb_of(enum ast_verb verb) {
     switch (verb) {
-    case AST_REF_VERB:
-        return UPK_VERB_REF;
-    case AST_CALL:
-        return UPK_VERB_CALL;
-    case AST_NEW:
-        return UPK_VERB_NEW;
-    case AST_FUNC:
-        return UPK_VERB_FUNC;
-    case AST_CONST:
-        return UPK_VERB_CONST;
-    case AST_NO_VERB:
-        break;
+    case AST_REF_VERB: return UPK_VERB_REF;
+    case AST_CALL: return UPK_VERB_CALL;
+    case AST_NEW: return UPK_VERB_NEW;
+    case AST_FUNC: return UPK_VERB_FUNC;
+    case AST_CONST: return UPK_VERB_CONST;
+    case AST_NO_VERB: break;
     }
     return UPK_VERB_NONE;
 }
 
 /* Fills the forms of a row but for results that are the row's own name. */
-static void forms_read(struct compilation *c, struct unit *u, const struct ast_row *tree, struct model_row *row)
-{
+static void forms_read(struct compilation *c, struct unit *u, const struct ast_row *tree,
+                       struct model_row *row) {
     const struct ast_maker *ref = NULL;
     row->forms = mem_alloc(c->mem, tree->makers.count, sizeof *row->forms);
     if (row->forms == NULL) {
@@ -234,7 +211,8 @@ static void forms_read(struct compilation *c, struct unit *u, const struct ast_r
         form->line = source_place(&c->diag->sources[u->source], maker->node.span.from).line;
         if (maker->verb == AST_NO_VERB) {
             struct span at = {maker->node.span.file, maker->node.span.from, maker->node.span.from};
-            diag_error(c->diag, at, P_MISSING_MAKER, "the row does not say how: `ref', `call(...)' or `new(...)'");
+            diag_error(c->diag, at, P_MISSING_MAKER,
+                       "the row does not say how: `ref', `call(...)' or `new(...)'");
         }
         if (maker->verb == AST_REF_VERB) {
             if (ref != NULL) {
@@ -257,8 +235,7 @@ static void forms_read(struct compilation *c, struct unit *u, const struct ast_r
     }
 }
 
-static uint32_t form_row_flags(const struct model_form *f)
-{
+static uint32_t form_row_flags(const struct model_form *f) {
     uint32_t flags = f->verb == UPK_VERB_REF ? UPK_ROW_REF : 0;
     flags |= f->state != NULL ? UPK_ROW_STATE : 0;
     flags |= f->items != NULL ? UPK_ROW_ITEMS : 0;
@@ -267,8 +244,8 @@ static uint32_t form_row_flags(const struct model_form *f)
     return flags;
 }
 
-static void row_read(struct compilation *c, struct unit *u, const struct ast_item *module, const struct ast_row *tree)
-{
+static void row_read(struct compilation *c, struct unit *u, const struct ast_item *module,
+                     const struct ast_row *tree) {
     static const uint32_t KINDS[] = {UPK_ROW_CLASS, UPK_ROW_FUNC, UPK_ROW_CONST, 0};
     struct model_row shared = {.flags = KINDS[tree->kind] | (module->flag ? UPK_ROW_IMPORT : 0)};
     forms_read(c, u, tree, &shared);
@@ -295,12 +272,12 @@ static void row_read(struct compilation *c, struct unit *u, const struct ast_ite
     }
 }
 
-void rows_resolve(struct compilation *c, struct unit *u)
-{
+void rows_resolve(struct compilation *c, struct unit *u) {
     size_t count = 0;
     for (const struct ast_node *n = u->file.items.first; n != NULL; n = n->next) {
         const struct ast_item *module = (const struct ast_item *)n;
-        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL; r = r->next) {
+        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL;
+             r = r->next) {
             count += ((const struct ast_row *)r)->names.count;
         }
     }
@@ -310,10 +287,12 @@ void rows_resolve(struct compilation *c, struct unit *u)
     }
     for (const struct ast_node *n = u->file.items.first; n != NULL && !c->mem->failed; n = n->next) {
         const struct ast_item *module = (const struct ast_item *)n;
-        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL; r = r->next) {
+        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL;
+             r = r->next) {
             const struct ast_row *row = (const struct ast_row *)r;
             if (row->kind == AST_ROW_UNSUPPORTED) {
-                diag_error(c->diag, row->node.span, P_NOT_SUPPORTED, "`%s' is not supported yet in this version",
+                diag_error(c->diag, row->node.span, P_NOT_SUPPORTED,
+                           "`%s' is not supported yet in this version",
                            diag_quote(c->diag, row->keyword.text));
                 c->rows_lost = true;
             } else {
@@ -324,12 +303,12 @@ void rows_resolve(struct compilation *c, struct unit *u)
 }
 
 /* Which forms owe a reason: all functions, and what takes `any` where constructors and hooks see it. */
-void rows_check_because(struct compilation *c, struct unit *u)
-{
+void rows_check_because(struct compilation *c, struct unit *u) {
     size_t at = 0;
     for (const struct ast_node *n = u->file.items.first; n != NULL; n = n->next) {
         const struct ast_item *module = (const struct ast_item *)n;
-        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL; r = r->next) {
+        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL;
+             r = r->next) {
             const struct ast_row *tree = (const struct ast_row *)r;
             const struct row_def *def = &u->rows[at];
             at += tree->names.count;
@@ -342,7 +321,8 @@ void rows_check_because(struct compilation *c, struct unit *u)
                     any = any || (held[k] != NULL && c->reaches_any[held[k]->mark - 1]);
                 }
                 bool has = false;
-                for (const struct ast_node *cl = ((const struct ast_maker *)maker)->clauses.first; cl != NULL; cl = cl->next) {
+                for (const struct ast_node *cl = ((const struct ast_maker *)maker)->clauses.first; cl != NULL;
+                     cl = cl->next) {
                     has = has || ((const struct ast_clause *)cl)->kind == AST_BECAUSE;
                 }
                 if (has || (f->verb != UPK_VERB_FUNC && !any)) {
@@ -351,14 +331,14 @@ void rows_check_because(struct compilation *c, struct unit *u)
                 diag_error(c->diag, maker->span, P_NEEDS_BECAUSE,
                            f->verb == UPK_VERB_FUNC ? "a function is granted with a reason"
                                                     : "`any' in arguments or state is granted with a reason");
-                diag_hint(c->diag, "add: because \"...\"%s", def->row.form_count > 1 ? "; each alternative has its own" : "");
+                diag_hint(c->diag, "add: because \"...\"%s",
+                          def->row.form_count > 1 ? "; each alternative has its own" : "");
             }
         }
     }
 }
 
-static int compare_rows(const void *left, const void *right)
-{
+static int compare_rows(const void *left, const void *right) {
     const struct row_def *const *a = left, *const *b = right;
     int order = text_compare((*a)->row.name.module, (*b)->row.name.module);
     if (order == 0) {
@@ -367,8 +347,7 @@ static int compare_rows(const void *left, const void *right)
     return order != 0 ? order : ((*a)->order > (*b)->order) - ((*a)->order < (*b)->order);
 }
 
-void rows_collect(struct compilation *c)
-{
+void rows_collect(struct compilation *c) {
     size_t count = 0;
     for (size_t i = 0; i < c->unit_count; i++) {
         count += c->units[i]->row_count;
@@ -393,8 +372,8 @@ void rows_collect(struct compilation *c)
         struct row_def *a = c->rows[i - 1], *b = c->rows[i];
         if (a->unit == b->unit && text_equal(a->row.name.module, b->row.name.module) &&
             text_equal(a->row.name.qualname, b->row.name.qualname)) {
-            diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows", diag_quote(c->diag, b->row.name.module),
-                       diag_quote(c->diag, b->row.name.qualname));
+            diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows",
+                       diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname));
             diag_note(c->diag, a->span, "first given here");
             diag_hint(c->diag, "ways to make one name are alternatives of one row, joined by `|'");
             b->refused = true;

@@ -1,7 +1,7 @@
 /* Types of a file: named types are declared first, then every type expression becomes a model type.
  *
- * A name resolves to the one node of its definition, so recursion needs no special care here; that each cycle passes a
- * constructor is checked when unions are finished.
+ * A name resolves to the one node of its definition, so recursion needs no special care here; that each
+ * cycle passes a constructor is checked when unions are finished.
  *
  * Layer: pass, after include.
  */
@@ -13,18 +13,13 @@
 
 enum { MOST_TYPES = 4000000 };
 
-void diag_memory(struct compilation *c)
-{
-    c->mem->failed = true; /* reported once, at the end */
-}
+void diag_memory(struct compilation *c) { c->mem->failed = true; /* reported once, at the end */ }
 
-struct span type_span(const struct model_type *t)
-{
+struct span type_span(const struct model_type *t) {
     return (struct span){t->source, t->from, t->to};
 }
 
-struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, struct span span)
-{
+struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, struct span span) {
     struct model_type **grown = mem_grow(c->mem, c->types, c->type_count, &c->type_room, sizeof *grown);
     struct model_type *t = c->type_count < MOST_TYPES ? mem_alloc(c->mem, 1, sizeof *t) : NULL;
     if (grown == NULL || t == NULL) {
@@ -43,8 +38,7 @@ struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, stru
     return t;
 }
 
-struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind)
-{
+struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind) {
     if (c->plain[kind] == NULL) {
         c->plain[kind] = type_new(c, kind, (struct span){UINT32_MAX, 0, 0});
     }
@@ -53,18 +47,17 @@ struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind)
 
 /* Named types */
 
-static int compare_defs(const void *left, const void *right)
-{
+static int compare_defs(const void *left, const void *right) {
     const struct type_def *a = left, *b = right;
     int order = text_compare(a->item->name.text, b->item->name.text);
     if (order != 0) {
         return order;
     }
-    return (a->item->node.span.from > b->item->node.span.from) - (a->item->node.span.from < b->item->node.span.from);
+    return (a->item->node.span.from > b->item->node.span.from) -
+           (a->item->node.span.from < b->item->node.span.from);
 }
 
-static struct type_def *def_find(const struct unit *u, struct text name)
-{
+static struct type_def *def_find(const struct unit *u, struct text name) {
     size_t low = 0, high = u->type_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -81,12 +74,12 @@ static struct type_def *def_find(const struct unit *u, struct text name)
     return NULL;
 }
 
-static const char *const RESERVED[] = {"none", "bool",  "true",      "false",  "int", "float", "finite", "str",
-                                       "text", "bytes", "bytearray", "buffer", "any", "list",  "set",    "frozenset",
-                                       "dict", "tuple", "persid",    "ref",    "instance"};
+static const char *const RESERVED[] = {"none",   "bool", "true",    "false",     "int",       "float",
+                                       "finite", "str",  "text",    "bytes",     "bytearray", "buffer",
+                                       "any",    "list", "set",     "frozenset", "dict",      "tuple",
+                                       "persid", "ref",  "instance"};
 
-static bool name_is_reserved(struct text name)
-{
+static bool name_is_reserved(struct text name) {
     for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
         if (text_is(name, RESERVED[i])) {
             return true;
@@ -95,8 +88,7 @@ static bool name_is_reserved(struct text name)
     return false;
 }
 
-void types_declare(struct compilation *c, struct unit *u)
-{
+void types_declare(struct compilation *c, struct unit *u) {
     size_t count = 0;
     for (struct ast_node *n = u->file.items.first; n != NULL; n = n->next) {
         count += ((struct ast_item *)n)->kind == AST_TYPE;
@@ -136,14 +128,14 @@ void types_declare(struct compilation *c, struct unit *u)
     u->type_count = kept;
 }
 
-static void unknown_type(struct compilation *c, const struct unit *u, const struct ast_word *name)
-{
+static void unknown_type(struct compilation *c, const struct unit *u, const struct ast_word *name) {
     if (u->file.items_lost) {
         return;
     }
     diag_error(c->diag, name->span, P_UNKNOWN_TYPE, "unknown type `%s'", diag_quote(c->diag, name->text));
     struct suggestion near = suggestion_begin(name->text);
-    for (size_t i = 0; i < u->type_count; i++) {
+    /* The search is long, and beyond the cap nobody reads its result. */
+    for (size_t i = 0; i < u->type_count && diag_error_count(c->diag) <= DIAG_MOST_ERRORS; i++) {
         suggestion_offer(&near, u->types[i].item->name.text);
     }
     for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
@@ -157,8 +149,7 @@ static void unknown_type(struct compilation *c, const struct unit *u, const stru
 }
 
 /* `type A = B;`: both names mean one node. */
-static void def_follow(struct compilation *c, struct unit *u, struct type_def *def)
-{
+static void def_follow(struct compilation *c, struct unit *u, struct type_def *def) {
     struct type_def *d = def;
     size_t steps = 0;
     while (d != NULL && d->type == NULL && d->item->type->kind == AST_NAMED && steps++ < u->type_count) {
@@ -167,22 +158,20 @@ static void def_follow(struct compilation *c, struct unit *u, struct type_def *d
     if (d != NULL && d->type != NULL) {
         def->type = d->type;
     } else if (d != NULL) {
-        diag_error(c->diag, def->item->name.span, P_RECURSIVE_TYPE, "type `%s' is only another name for itself",
-                   diag_quote(c->diag, def->item->name.text));
+        diag_error(c->diag, def->item->name.span, P_RECURSIVE_TYPE,
+                   "type `%s' is only another name for itself", diag_quote(c->diag, def->item->name.text));
         def->type = c->poison;
     } else {
         def->type = c->poison; /* an unknown name on the way, reported where it stands */
     }
 }
 
-static bool is_plain(const struct ast_type *t)
-{
+static bool is_plain(const struct ast_type *t) {
     return t->kind == AST_SIMPLE && !t->range.given && !t->has_mask && !t->has_chars;
 }
 
 /* Roots are converted with the definitions: what comes later expects that no type is added. */
-static void roots_convert(struct compilation *c, struct unit *u, const struct ast_list *items)
-{
+static void roots_convert(struct compilation *c, struct unit *u, const struct ast_list *items) {
     for (struct ast_node *n = items->first; n != NULL; n = n->next) {
         struct ast_item *item = (struct ast_item *)n;
         if (item->kind == AST_ROOT) {
@@ -193,8 +182,7 @@ static void roots_convert(struct compilation *c, struct unit *u, const struct as
     }
 }
 
-void types_define(struct compilation *c, struct unit *u)
-{
+void types_define(struct compilation *c, struct unit *u) {
     for (size_t i = 0; i < u->type_count; i++) {
         const struct ast_type *body = u->types[i].item->type;
         if (is_plain(body)) {
@@ -223,8 +211,8 @@ void types_define(struct compilation *c, struct unit *u)
 
 /* Type expressions */
 
-static void fill_union(struct compilation *c, struct unit *u, const struct ast_type *t, struct model_type *own)
-{
+static void fill_union(struct compilation *c, struct unit *u, const struct ast_type *t,
+                       struct model_type *own) {
     struct union_def *grown = mem_grow(c->mem, c->unions, c->union_count, &c->union_room, sizeof *grown);
     own->alts = mem_alloc(c->mem, t->parts.count, sizeof *own->alts);
     if (grown == NULL || own->alts == NULL) {
@@ -238,15 +226,15 @@ static void fill_union(struct compilation *c, struct unit *u, const struct ast_t
     }
 }
 
-static int compare_elem_names(const void *left, const void *right)
-{
+static int compare_elem_names(const void *left, const void *right) {
     const struct ast_elem *const *a = left, *const *b = right;
     int order = text_compare((*a)->name.text, (*b)->name.text);
-    return order != 0 ? order : ((*a)->node.span.from > (*b)->node.span.from) - ((*a)->node.span.from < (*b)->node.span.from);
+    return order != 0 ? order
+                      : ((*a)->node.span.from > (*b)->node.span.from) -
+                            ((*a)->node.span.from < (*b)->node.span.from);
 }
 
-static void check_argument_names(struct compilation *c, const struct ast_list *elems)
-{
+static void check_argument_names(struct compilation *c, const struct ast_list *elems) {
     const struct ast_elem **sorted = mem_alloc(c->mem, elems->count, sizeof(struct ast_elem *));
     size_t count = 0;
     for (const struct ast_node *n = elems->first; n != NULL && sorted != NULL; n = n->next) {
@@ -266,8 +254,8 @@ static void check_argument_names(struct compilation *c, const struct ast_list *e
     }
 }
 
-static void fill_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems, struct model_type *own)
-{
+static void fill_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems,
+                       struct model_type *own) {
     own->elems = mem_alloc(c->mem, elems->count, sizeof *own->elems);
     if (own->elems == NULL) {
         diag_memory(c);
@@ -291,8 +279,8 @@ static void fill_tuple(struct compilation *c, struct unit *u, const struct ast_l
     }
 }
 
-struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems, struct span span)
-{
+struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems,
+                              struct span span) {
     struct model_type *t = type_new(c, UPK_TYPE_TUPLE, span);
     if (t != c->poison) {
         fill_tuple(c, u, elems, t);
@@ -305,15 +293,14 @@ struct keyed { /* a field with its place */
     struct span span;
 };
 
-static int compare_keyed(const void *left, const void *right)
-{
+static int compare_keyed(const void *left, const void *right) {
     const struct keyed *a = left, *b = right;
     int order = text_compare(a->field.key, b->field.key);
     return order != 0 ? order : (a->span.from > b->span.from) - (a->span.from < b->span.from);
 }
 
-static void fill_record(struct compilation *c, struct unit *u, const struct ast_list *parts, struct model_type *own)
-{
+static void fill_record(struct compilation *c, struct unit *u, const struct ast_list *parts,
+                        struct model_type *own) {
     struct keyed *keyed = mem_alloc(c->mem, parts->count, sizeof *keyed);
     own->fields = mem_alloc(c->mem, parts->count, sizeof *own->fields);
     if (keyed == NULL || own->fields == NULL) {
@@ -347,8 +334,7 @@ static void fill_record(struct compilation *c, struct unit *u, const struct ast_
     }
 }
 
-static void fill_simple(struct compilation *c, const struct ast_type *t, struct model_type *own)
-{
+static void fill_simple(struct compilation *c, const struct ast_type *t, struct model_type *own) {
     switch (own->kind) {
     case UPK_TYPE_INT:
         range_of_int(c, &t->range, own);
@@ -369,17 +355,14 @@ static void fill_simple(struct compilation *c, const struct ast_type *t, struct 
         break;
     case UPK_TYPE_BYTES:
     case UPK_TYPE_BYTEARRAY:
-    case UPK_TYPE_BUFFER:
-        range_of_length(c, &t->range, true, own);
-        break;
-    default: /* the grammar gives no other kind a range */
-        break;
+    case UPK_TYPE_BUFFER: range_of_length(c, &t->range, true, own); break;
+    default: /* the grammar gives no other kind a range */ break;
     }
 }
 
-static void add_reference(struct compilation *c, const struct ast_type *t, struct model_type *own)
-{
-    struct reference *grown = mem_grow(c->mem, c->references, c->reference_count, &c->reference_room, sizeof *grown);
+static void add_reference(struct compilation *c, const struct ast_type *t, struct model_type *own) {
+    struct reference *grown =
+        mem_grow(c->mem, c->references, c->reference_count, &c->reference_room, sizeof *grown);
     if (grown == NULL) {
         diag_memory(c);
         return;
@@ -389,8 +372,7 @@ static void add_reference(struct compilation *c, const struct ast_type *t, struc
 }
 
 /* Recursion is bounded by the nesting that the parser's stack holds (YYMAXDEPTH). */
-void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, struct model_type *own)
-{
+void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, struct model_type *own) {
     switch (t->kind) {
     case AST_OBJECT:
         range_of_length(c, &t->range, false, own);
@@ -410,19 +392,11 @@ void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, 
             add_reference(c, t, own);
         }
         break;
-    case AST_PERSID:
-        own->item = type_convert(c, u, t->item);
-        break;
-    case AST_SIMPLE:
-        fill_simple(c, t, own);
-        break;
-    case AST_INT_IS:
-        own->min = own->max = t->number.value;
-        break;
+    case AST_PERSID: own->item = type_convert(c, u, t->item); break;
+    case AST_SIMPLE: fill_simple(c, t, own); break;
+    case AST_INT_IS: own->min = own->max = t->number.value; break;
     case AST_STR_IS:
-    case AST_BYTES_IS:
-        own->literal = t->literal.text;
-        break;
+    case AST_BYTES_IS: own->literal = t->literal.text; break;
     case AST_LIST:
         range_of_length(c, &t->range, false, own);
         own->item = type_convert(c, u, t->item);
@@ -436,19 +410,13 @@ void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, 
         range_of_length(c, &t->range, false, own);
         fill_tuple(c, u, &t->parts, own);
         break;
-    case AST_RECORD:
-        fill_record(c, u, &t->parts, own);
-        break;
-    case AST_UNION:
-        fill_union(c, u, t, own);
-        break;
-    case AST_NAMED: /* type_convert */
-        break;
+    case AST_RECORD: fill_record(c, u, &t->parts, own); break;
+    case AST_UNION: fill_union(c, u, t, own); break;
+    case AST_NAMED: /* type_convert */ break;
     }
 }
 
-struct model_type *type_convert(struct compilation *c, struct unit *u, const struct ast_type *t)
-{
+struct model_type *type_convert(struct compilation *c, struct unit *u, const struct ast_type *t) {
     if (t->kind == AST_NAMED) {
         const struct type_def *def = def_find(u, t->name.text);
         if (def == NULL) {

@@ -1,5 +1,6 @@
-/* Passes over the whole graph of types: unions are made flat, recursion without a constructor is found, and which types may hold
- * `any` is computed.  All are linear and without recursion: definitions may be chained as long as a file.
+/* Passes over the whole graph of types: unions are made flat, recursion without a constructor is found, and
+ * which types may hold `any` is computed.  All are linear and without recursion: definitions may be chained
+ * as long as a file.
  *
  * Layer: pass, after all types are defined.
  */
@@ -9,8 +10,7 @@
 
 enum { MOST_ALTERNATIVES = 4096, MOST_FLAT = 4000000 };
 
-struct model_type *type_child(const struct model_type *t, size_t i)
-{
+struct model_type *type_child(const struct model_type *t, size_t i) {
     struct model_type *const single[] = {t->item, t->key, t->value, t->rest};
     for (size_t k = 0; k < sizeof single / sizeof single[0]; k++) {
         if (single[k] != NULL && i-- == 0) {
@@ -28,13 +28,9 @@ struct model_type *type_child(const struct model_type *t, size_t i)
     return i < t->alt_count ? t->alts[i] : NULL;
 }
 
-static int order_of(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int order_of(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int compare_chars(const struct model_type *a, const struct model_type *b)
-{
+static int compare_chars(const struct model_type *a, const struct model_type *b) {
     int order = order_of(a->char_count, b->char_count);
     for (size_t i = 0; order == 0 && i < a->char_count; i++) {
         order = order_of(a->chars[i].lo, b->chars[i].lo);
@@ -44,18 +40,19 @@ static int compare_chars(const struct model_type *a, const struct model_type *b)
 }
 
 /* What a type says beside the types that it holds. */
-static uint64_t type_flags(const struct model_type *t)
-{
-    return (uint64_t)t->open_min | (uint64_t)t->open_max << 1 | (uint64_t)t->has_mask << 2 | (uint64_t)t->has_chars << 3 |
-           (uint64_t)t->repeats << 4 | (uint64_t)t->kind << 8;
+static uint64_t type_flags(const struct model_type *t) {
+    return (uint64_t)t->open_min | (uint64_t)t->open_max << 1 | (uint64_t)t->has_mask << 2 |
+           (uint64_t)t->has_chars << 3 | (uint64_t)t->repeats << 4 | (uint64_t)t->kind << 8;
 }
 
-/* Some total order in which equal means: two alternatives say the same.  Types within are compared as nodes: plain and named
- * ones are one node. */
-static int compare_types(const struct model_type *a, const struct model_type *b)
-{
-    const uint64_t numbers[][2] = {{type_flags(a), type_flags(b)}, {a->lo, b->lo}, {a->hi, b->hi},
-                                   {a->elem_count, b->elem_count}, {a->optional, b->optional},
+/* Some total order in which equal means: two alternatives say the same.  Types within are compared as
+ * nodes: plain and named ones are one node. */
+static int compare_types(const struct model_type *a, const struct model_type *b) {
+    const uint64_t numbers[][2] = {{type_flags(a), type_flags(b)},
+                                   {a->lo, b->lo},
+                                   {a->hi, b->hi},
+                                   {a->elem_count, b->elem_count},
+                                   {a->optional, b->optional},
                                    {a->field_count, b->field_count}};
     int order = 0;
     if (a == b) {
@@ -71,8 +68,8 @@ static int compare_types(const struct model_type *a, const struct model_type *b)
     for (size_t i = 0; order == 0 && i < 3; i++) {
         order = number_compare(ints[i][0], ints[i][1]);
     }
-    const struct text texts[][2] = {{a->literal, b->literal}, {a->name.module, b->name.module},
-                                    {a->name.qualname, b->name.qualname}};
+    const struct text texts[][2] = {
+        {a->literal, b->literal}, {a->name.module, b->name.module}, {a->name.qualname, b->name.qualname}};
     for (size_t i = 0; order == 0 && i < 3; i++) {
         order = text_compare(texts[i][0], texts[i][1]);
     }
@@ -94,18 +91,17 @@ struct alternative {
     struct span span;
 };
 
-static int compare_alternatives(const void *left, const void *right)
-{
+static int compare_alternatives(const void *left, const void *right) {
     const struct alternative *a = left, *b = right;
     int order = compare_types(a->type, b->type);
     return order != 0 ? order : order_of(a->span.from, b->span.from);
 }
 
-static void check_doubles(struct compilation *c, const struct union_def *def)
-{
+static void check_doubles(struct compilation *c, const struct union_def *def) {
     const struct model_type *t = def->type;
     if (t->alt_count > MOST_ALTERNATIVES) {
-        diag_error(c->diag, def->tree->node.span, P_TOO_MANY, "a union has at most %d alternatives", MOST_ALTERNATIVES);
+        diag_error(c->diag, def->tree->node.span, P_TOO_MANY, "a union has at most %d alternatives",
+                   MOST_ALTERNATIVES);
         return;
     }
     struct alternative *sorted = mem_alloc(c->mem, t->alt_count, sizeof *sorted);
@@ -119,31 +115,33 @@ static void check_doubles(struct compilation *c, const struct union_def *def)
     qsort(sorted, t->alt_count, sizeof *sorted, compare_alternatives);
     for (size_t i = 1; i < t->alt_count; i++) {
         if (sorted[i].type != c->poison && compare_types(sorted[i - 1].type, sorted[i].type) == 0) {
-            diag_error(c->diag, sorted[i].span, P_DUPLICATE_ALTERNATIVE, "this alternative stands twice in the union");
+            diag_error(c->diag, sorted[i].span, P_DUPLICATE_ALTERNATIVE,
+                       "this alternative stands twice in the union");
             diag_note(c->diag, sorted[i - 1].span, "first here");
         }
     }
 }
 
 struct flat {
-    size_t *of;     /* by type index: index of its union_def + 1, 0 none */
-    size_t *stamp;  /* by type index: union that holds it already + 1 */
-    size_t *stack;  /* unions being flattened */
-    size_t *next;   /* by union: alternative to look at next */
+    size_t *of;    /* by type index: index of its union_def + 1, 0 none */
+    size_t *stamp; /* by type index: union that holds it already + 1 */
+    size_t *stack; /* unions being flattened */
+    size_t *next;  /* by union: alternative to look at next */
     size_t total;
 };
 
-static bool flatten_one(struct compilation *c, struct flat *f, size_t index)
-{
+static bool flatten_one(struct compilation *c, struct flat *f, size_t index) {
     struct model_type *t = c->unions[index].type;
     size_t room = 0;
     for (size_t i = 0; i < t->alt_count; i++) {
         room += t->alts[i]->kind == UPK_TYPE_UNION ? t->alts[i]->alt_count : 1;
     }
     f->total += room;
-    struct model_type **alts = f->total > MOST_FLAT ? NULL : mem_alloc(c->mem, room, sizeof(struct model_type *));
+    struct model_type **alts =
+        f->total > MOST_FLAT ? NULL : mem_alloc(c->mem, room, sizeof(struct model_type *));
     if (alts == NULL) {
-        diag_error(c->diag, c->unions[index].tree->node.span, P_TOO_MANY, "the unions of this policy are too large");
+        diag_error(c->diag, c->unions[index].tree->node.span, P_TOO_MANY,
+                   "the unions of this policy are too large");
         return false;
     }
     size_t count = 0;
@@ -168,8 +166,7 @@ static bool flatten_one(struct compilation *c, struct flat *f, size_t index)
 }
 
 /* Depth first: the unions within a union are flat before it is. */
-static bool flatten_from(struct compilation *c, struct flat *f, size_t root)
-{
+static bool flatten_from(struct compilation *c, struct flat *f, size_t root) {
     size_t depth = 0;
     f->stack[depth++] = root;
     c->unions[root].state = UNION_OPEN;
@@ -203,8 +200,7 @@ static bool flatten_from(struct compilation *c, struct flat *f, size_t root)
     return true;
 }
 
-void unions_finish(struct compilation *c)
-{
+void unions_finish(struct compilation *c) {
     struct flat f = {.of = mem_alloc(c->mem, c->type_count, sizeof *f.of),
                      .stamp = mem_alloc(c->mem, c->type_count, sizeof *f.stamp),
                      .stack = mem_alloc(c->mem, c->union_count, sizeof *f.stack),
@@ -223,8 +219,7 @@ void unions_finish(struct compilation *c)
     }
 }
 
-void types_find_any(struct compilation *c)
-{
+void types_find_any(struct compilation *c) {
     /* Edges turned round, then everything that an `any` is reached from. */
     size_t n = c->type_count;
     size_t *start = mem_alloc(c->mem, n + 1, sizeof *start);

@@ -6,14 +6,12 @@
 
 #include "units.h"
 
-bool number_is_natural(const struct ast_number *n, uint64_t most, uint64_t *value)
-{
+bool number_is_natural(const struct ast_number *n, uint64_t most, uint64_t *value) {
     *value = n->value.word[0];
     return !n->value.negative && n->value.word[1] == 0 && n->value.word[0] <= most;
 }
 
-int number_compare(struct model_int a, struct model_int b)
-{
+int number_compare(struct model_int a, struct model_int b) {
     if (a.negative != b.negative) {
         return a.negative ? -1 : 1;
     }
@@ -26,8 +24,7 @@ int number_compare(struct model_int a, struct model_int b)
     return 0;
 }
 
-static bool check_unit(struct compilation *c, const struct ast_number *n, bool units)
-{
+static bool check_unit(struct compilation *c, const struct ast_number *n, bool units) {
     if (n->unit && !units) {
         diag_error(c->diag, n->span, P_BAD_UNIT, "KiB, MiB and GiB count bytes; here is nothing of bytes");
         diag_hint(c->diag, "write the number out: `_' may group its digits");
@@ -36,8 +33,7 @@ static bool check_unit(struct compilation *c, const struct ast_number *n, bool u
     return true;
 }
 
-void range_of_length(struct compilation *c, const struct ast_range *r, bool units, struct model_type *t)
-{
+void range_of_length(struct compilation *c, const struct ast_range *r, bool units, struct model_type *t) {
     uint64_t ends[2] = {0, UINT64_MAX};
     const struct ast_number *given[2] = {&r->lo, &r->hi};
     bool has[2] = {r->has_lo, r->has_hi};
@@ -52,8 +48,8 @@ void range_of_length(struct compilation *c, const struct ast_range *r, bool unit
             return;
         }
         if (!number_is_natural(given[i], UINT64_MAX - 1, &ends[i])) {
-            diag_error(c->diag, given[i]->span, P_BAD_RANGE, given[i]->value.negative ? "a length is not negative"
-                                                                                      : "no length is that large");
+            diag_error(c->diag, given[i]->span, P_BAD_RANGE,
+                       given[i]->value.negative ? "a length is not negative" : "no length is that large");
             return;
         }
     }
@@ -68,8 +64,7 @@ void range_of_length(struct compilation *c, const struct ast_range *r, bool unit
     t->hi = ends[1];
 }
 
-void range_of_int(struct compilation *c, const struct ast_range *r, struct model_type *t)
-{
+void range_of_int(struct compilation *c, const struct ast_range *r, struct model_type *t) {
     t->open_min = !r->has_lo;
     t->open_max = !r->has_hi;
     if ((r->has_lo && (r->lo.bad || !check_unit(c, &r->lo, false))) ||
@@ -87,25 +82,23 @@ void range_of_int(struct compilation *c, const struct ast_range *r, struct model
     }
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
+static int compare_ranges(const void *left, const void *right) {
     const struct upk_range *a = left, *b = right;
     return a->lo != b->lo ? (a->lo < b->lo ? -1 : 1) : (a->hi > b->hi) - (a->hi < b->hi);
 }
 
 /* A string of the scanner: UTF-8, but a lone surrogate has three bytes too. */
-static size_t char_decode(const char *p, size_t left, uint32_t *code)
-{
+static size_t char_decode(const char *p, size_t left, uint32_t *code) {
     size_t len = utf8_decode(p, left, code);
     if (len == 0) {
-        *code = 0xd000u | ((uint32_t)(unsigned char)p[1] & 0x3f) << 6 | ((uint32_t)(unsigned char)p[2] & 0x3f);
+        *code =
+            0xd000u | ((uint32_t)(unsigned char)p[1] & 0x3f) << 6 | ((uint32_t)(unsigned char)p[2] & 0x3f);
         len = 3;
     }
     return len;
 }
 
-void chars_of(struct compilation *c, const struct ast_word *word, struct model_type *t)
-{
+void chars_of(struct compilation *c, const struct ast_word *word, struct model_type *t) {
     const char *p = word->text.at, *end = p + word->text.len;
     if (word->bad) {
         return;
@@ -140,7 +133,8 @@ void chars_of(struct compilation *c, const struct ast_word *word, struct model_t
         p++;
         p += char_decode(p, (size_t)(end - p), &r->hi);
         if (r->hi < r->lo) {
-            diag_error(c->diag, word->span, P_BAD_CHARS, "a range of characters is empty: its ends are swapped");
+            diag_error(c->diag, word->span, P_BAD_CHARS,
+                       "a range of characters is empty: its ends are swapped");
             return;
         }
     }

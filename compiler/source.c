@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-size_t utf8_decode(const char *p, size_t left, uint32_t *code)
-{
+size_t utf8_decode(const char *p, size_t left, uint32_t *code) {
     const unsigned char *b = (const unsigned char *)p;
     if (left == 0) {
         return 0;
@@ -33,15 +32,17 @@ size_t utf8_decode(const char *p, size_t left, uint32_t *code)
         }
         c = c << 6 | (b[i] & 0x3fu);
     }
-    if (c < (len == 2 ? 0x80u : len == 3 ? 0x800u : 0x10000u) || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
+    if (c < (len == 2   ? 0x80u
+             : len == 3 ? 0x800u
+                        : 0x10000u) ||
+        c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
         return 0;
     }
     *code = c;
     return len;
 }
 
-size_t utf8_encode(uint32_t code, char out[4])
-{
+size_t utf8_encode(uint32_t code, char out[4]) {
     if (code < 0x80) {
         out[0] = (char)code;
         return 1;
@@ -55,14 +56,12 @@ size_t utf8_encode(uint32_t code, char out[4])
     return len;
 }
 
-bool code_is_bidi(uint32_t code)
-{
+bool code_is_bidi(uint32_t code) {
     return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
 }
 
-enum source_fault source_read(struct mem *m, const char *path, struct text *bytes, int *error)
-{
+enum source_fault source_read(struct mem *m, const char *path, struct text *bytes, int *error) {
     *error = 0;
     /* O_NONBLOCK: opening a FIFO must not wait for a writer; it is refused below. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -103,8 +102,7 @@ enum source_fault source_read(struct mem *m, const char *path, struct text *byte
     return fault;
 }
 
-bool source_map_lines(struct mem *m, struct source *s)
-{
+bool source_map_lines(struct mem *m, struct source *s) {
     size_t count = 1;
     for (size_t i = 0; i < s->bytes.len; i++) {
         count += s->bytes.at[i] == '\n';
@@ -122,8 +120,7 @@ bool source_map_lines(struct mem *m, struct source *s)
     return true;
 }
 
-struct place source_place(const struct source *s, uint32_t offset)
-{
+struct place source_place(const struct source *s, uint32_t offset) {
     size_t low = 0, high = s->line_count; /* INVARIANT: lines[low] <= offset < lines[high] */
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -140,8 +137,7 @@ struct place source_place(const struct source *s, uint32_t offset)
     return place;
 }
 
-struct text source_line(const struct source *s, uint32_t line)
-{
+struct text source_line(const struct source *s, uint32_t line) {
     size_t from = s->lines[line - 1];
     size_t to = line < s->line_count ? s->lines[line] - 1u : s->bytes.len;
     if (to > from && s->bytes.at[to - 1] == '\r') {
@@ -150,8 +146,7 @@ struct text source_line(const struct source *s, uint32_t line)
     return (struct text){s->bytes.at + from, to - from};
 }
 
-enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *to)
-{
+enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *to) {
     for (size_t i = 0; i < bytes.len;) {
         uint32_t code = 0;
         size_t len = utf8_decode(bytes.at + i, bytes.len - i, &code);
@@ -167,8 +162,8 @@ enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *
             if (bytes.len - i < 2 || bytes.at[i + 1] != '\n') {
                 bad = SOURCE_BAD_CONTROL;
             }
-        } else if ((code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
-                   code == 0x2029) {
+        } else if ((code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7f && code < 0xa0) ||
+                   code == 0x2028 || code == 0x2029) {
             /* The last two break lines in some editors, so that a comment would seem to end. */
             bad = SOURCE_BAD_CONTROL;
         }
@@ -182,8 +177,7 @@ enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *
     return SOURCE_CLEAN;
 }
 
-size_t source_start(struct text bytes)
-{
+size_t source_start(struct text bytes) {
     size_t i = 0;
     while (i < bytes.len) {
         char c = bytes.at[i];
@@ -200,8 +194,7 @@ size_t source_start(struct text bytes)
     return i;
 }
 
-bool source_is_policy(struct text bytes)
-{
+bool source_is_policy(struct text bytes) {
     size_t i = source_start(bytes);
     static const char *const first_words[] = {"policy", "fragment"};
     for (size_t w = 0; w < 2; w++) {

@@ -17,11 +17,11 @@ struct span {
 };
 
 struct source {
-    struct text name;  /* in messages */
-    struct text path;  /* as opened */
-    struct text table_name; /* as a table may hold it: as included, or the last part; no path of this machine */
-    struct text bytes; /* a NUL behind them is not counted */
-    uint32_t *lines;   /* offset of each line's first byte */
+    struct text name;       /* in messages */
+    struct text path;       /* as opened */
+    struct text table_name; /* as model_file.name */
+    struct text bytes;      /* a NUL behind them is not counted */
+    uint32_t *lines;        /* offset of each line's first byte */
     size_t line_count;
     bool quotable; /* source_is_policy: excerpts may be printed */
 };
@@ -46,11 +46,12 @@ enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *
 
 /* Where the first token is. */
 size_t source_start(struct text bytes);
-/* Does the first word say that it is a policy or a fragment?  Nothing of other files is ever printed: an include might name any
- * file that policyc can read. */
+/* Does the first word say that it is a policy or a fragment?  Nothing of other files is ever printed: an
+ * include might name any file that policyc can read. */
 bool source_is_policy(struct text bytes);
 
-/* Length of the UTF-8 sequence at p, 0 where it is none; *code its code point.  Surrogates and overlong forms are none. */
+/* Length of the UTF-8 sequence at p, 0 where it is none; *code its code point.  Surrogates and overlong
+ * forms are none. */
 size_t utf8_decode(const char *p, size_t left, uint32_t *code);
 /* Writes 1 to 4 bytes; surrogates as three. */
 size_t utf8_encode(uint32_t code, char out[4]);

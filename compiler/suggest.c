@@ -6,19 +6,14 @@
 
 enum { LONGEST = 64 };
 
-struct suggestion suggestion_begin(struct text word)
-{
+struct suggestion suggestion_begin(struct text word) {
     return (struct suggestion){.word = word, .distance = word.len <= 4 ? 2 : 3};
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Restricted Damerau-Levenshtein: insert, delete, replace, swap of neighbours. */
-static size_t distance(struct text a, struct text b)
-{
+static size_t distance(struct text a, struct text b) {
     size_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= b.len; j++) {
         rows[0][j] = j;
@@ -42,8 +37,7 @@ static size_t distance(struct text a, struct text b)
     return above[b.len];
 }
 
-void suggestion_offer(struct suggestion *s, struct text candidate)
-{
+void suggestion_offer(struct suggestion *s, struct text candidate) {
     size_t a = s->word.len, b = candidate.len;
     size_t gap = a > b ? a - b : b - a;
     if (a > LONGEST || b > LONGEST || b == 0 || gap >= s->distance) {
@@ -57,7 +51,4 @@ void suggestion_offer(struct suggestion *s, struct text candidate)
     }
 }
 
-bool suggestion_found(const struct suggestion *s)
-{
-    return s->best.len != 0;
-}
+bool suggestion_found(const struct suggestion *s) { return s->best.len != 0; }

@@ -15,8 +15,7 @@ enum { NAME_BYTES = 256 };
 
 /* Nodes */
 
-void *syntax_node(struct syntax *s, size_t size, struct span span)
-{
+void *syntax_node(struct syntax *s, size_t size, struct span span) {
     struct ast_node *node = mem_alloc(s->mem, 1, size);
     if (node == NULL) {
         memset(&s->spare, 0, sizeof s->spare);
@@ -26,8 +25,7 @@ void *syntax_node(struct syntax *s, size_t size, struct span span)
     return node;
 }
 
-void syntax_add(struct ast_list *list, struct ast_node *node)
-{
+void syntax_add(struct ast_list *list, struct ast_node *node) {
     if (list->last == NULL) {
         list->first = node;
     } else {
@@ -37,8 +35,7 @@ void syntax_add(struct ast_list *list, struct ast_node *node)
     list->count++;
 }
 
-struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_word right, struct span span)
-{
+struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_word right, struct span span) {
     struct ast_word word = {.text = left.text, .bad = left.bad || right.bad, .span = span};
     if (word.bad) {
         return word;
@@ -58,8 +55,7 @@ struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_w
     return word;
 }
 
-static const char *name_fault(struct text t)
-{
+static const char *name_fault(struct text t) {
     if (t.len == 0) {
         return "a name is not empty";
     }
@@ -80,8 +76,7 @@ static const char *name_fault(struct text t)
     return NULL;
 }
 
-struct ast_word syntax_quoted_name(struct syntax *s, struct ast_word word)
-{
+struct ast_word syntax_quoted_name(struct syntax *s, struct ast_word word) {
     const char *fault = word.bad ? NULL : name_fault(word.text);
     if (fault != NULL) {
         diag_error(s->diag, word.span, P_BAD_NAME, "%s", fault);
@@ -90,23 +85,22 @@ struct ast_word syntax_quoted_name(struct syntax *s, struct ast_word word)
     return word;
 }
 
-struct ast_node *syntax_name_node(struct syntax *s, struct ast_word word)
-{
+struct ast_node *syntax_name_node(struct syntax *s, struct ast_word word) {
     struct ast_name_node *n = syntax_node(s, sizeof *n, word.span);
     n->name = word;
     return &n->node;
 }
 
-struct ast_type *syntax_type(struct syntax *s, enum ast_type_kind kind, enum upk_type_kind simple, struct span span)
-{
+struct ast_type *syntax_type(struct syntax *s, enum ast_type_kind kind, enum upk_type_kind simple,
+                             struct span span) {
     struct ast_type *t = syntax_node(s, sizeof *t, span);
     t->kind = kind;
     t->simple = simple;
     return t;
 }
 
-struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct ast_type *right, struct span span)
-{
+struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct ast_type *right,
+                              struct span span) {
     /* A union that grows begins where the whole does; one in parentheses begins behind them. */
     struct ast_type *t = left;
     if (left->kind != AST_UNION || left->node.span.from != span.from) {
@@ -118,17 +112,16 @@ struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct as
     return t;
 }
 
-struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword, struct span span)
-{
+struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword,
+                             struct span span) {
     struct ast_item *item = syntax_node(s, sizeof *item, span);
     item->kind = kind;
     item->keyword = keyword;
     return item;
 }
 
-struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword, struct ast_list names,
-                           struct ast_list makers, struct span span)
-{
+struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword,
+                           struct ast_list names, struct ast_list makers, struct span span) {
     struct ast_row *row = syntax_node(s, sizeof *row, span);
     row->kind = kind;
     row->keyword = keyword;
@@ -137,17 +130,16 @@ struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_
     return row;
 }
 
-struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_word keyword, struct span span)
-{
+struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_word keyword,
+                               struct span span) {
     struct ast_maker *maker = syntax_node(s, sizeof *maker, span);
     maker->verb = verb;
     maker->verb_span = verb == AST_NO_VERB || verb == AST_FUNC ? span : keyword.span;
     return maker;
 }
 
-struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional, bool repeats,
-                             struct span span)
-{
+struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional,
+                             bool repeats, struct span span) {
     struct ast_elem *e = syntax_node(s, sizeof *e, span);
     e->name = name;
     e->type = type;
@@ -156,9 +148,8 @@ struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_
     return &e->node;
 }
 
-struct ast_node *syntax_field(struct syntax *s, struct ast_word key, struct ast_type *type, bool optional, bool rest,
-                              struct span span)
-{
+struct ast_node *syntax_field(struct syntax *s, struct ast_word key, struct ast_type *type, bool optional,
+                              bool rest, struct span span) {
     struct ast_field *f = syntax_node(s, sizeof *f, span);
     f->key = key;
     f->type = type;
@@ -167,9 +158,8 @@ struct ast_node *syntax_field(struct syntax *s, struct ast_word key, struct ast_
     return &f->node;
 }
 
-struct ast_node *syntax_step(struct syntax *s, enum ast_step_kind kind, struct ast_type *key, struct ast_type *type,
-                             struct span span)
-{
+struct ast_node *syntax_step(struct syntax *s, enum ast_step_kind kind, struct ast_type *key,
+                             struct ast_type *type, struct span span) {
     struct ast_step *step = syntax_node(s, sizeof *step, span);
     step->kind = kind;
     step->key = key;
@@ -177,17 +167,16 @@ struct ast_node *syntax_step(struct syntax *s, enum ast_step_kind kind, struct a
     return &step->node;
 }
 
-struct ast_clause *syntax_clause(struct syntax *s, enum ast_clause_kind kind, struct ast_word word, struct span span)
-{
+struct ast_clause *syntax_clause(struct syntax *s, enum ast_clause_kind kind, struct ast_word word,
+                                 struct span span) {
     struct ast_clause *clause = syntax_node(s, sizeof *clause, span);
     clause->kind = kind;
     clause->word = word;
     return clause;
 }
 
-struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct ast_word module, struct ast_word name,
-                              struct span span)
-{
+struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct ast_word module,
+                              struct ast_word name, struct span span) {
     struct ast_scope *scope = syntax_node(s, sizeof *scope, span);
     scope->kind = kind;
     scope->module = module;
@@ -195,8 +184,8 @@ struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct
     return &scope->node;
 }
 
-struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast_number number, struct span span)
-{
+struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast_number number,
+                              struct span span) {
     struct ast_limit *limit = syntax_node(s, sizeof *limit, span);
     limit->name = name;
     limit->number = number;
@@ -205,26 +194,22 @@ struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast
 
 /* Errors */
 
-static struct text span_text(const struct syntax *s, struct span span)
-{
+static struct text span_text(const struct syntax *s, struct span span) {
     return (struct text){s->diag->sources[span.file].bytes.at + span.from, span.to - span.from};
 }
 
-static bool line_between(const struct syntax *s, uint32_t from, uint32_t to)
-{
+static bool line_between(const struct syntax *s, uint32_t from, uint32_t to) {
     const char *at = s->diag->sources[s->source].bytes.at;
     return to > from && memchr(at + from, '\n', to - from) != NULL;
 }
 
-static bool is_word_token(const char *name)
-{
+static bool is_word_token(const char *name) {
     return strcmp(name, "name") == 0 || strcmp(name, "string") == 0 || strcmp(name, "bytes literal") == 0 ||
            strcmp(name, "number") == 0 || strcmp(name, "size") == 0 || strcmp(name, "end of file") == 0;
 }
 
 /* "expected A, B or C"; where more would fit, nothing is listed. */
-static void list_expected(const struct syntax_expected *expected, char *out, size_t room)
-{
+static void list_expected(const struct syntax_expected *expected, char *out, size_t room) {
     enum { MOST = 5 };
     const char *names[MOST];
     size_t count = 0;
@@ -246,13 +231,13 @@ static void list_expected(const struct syntax_expected *expected, char *out, siz
     for (size_t i = 0; i < count && used < room; i++) {
         const char *before = i == 0 ? "expected " : i + 1 == count ? " or " : ", ";
         const char *open = is_word_token(names[i]) ? "" : "`";
-        int n = snprintf(out + used, room - used, "%s%s%s%s", before, open, names[i], *open == '\0' ? "" : "'");
+        int n =
+            snprintf(out + used, room - used, "%s%s%s%s", before, open, names[i], *open == '\0' ? "" : "'");
         used += n < 0 ? 0 : (size_t)n;
     }
 }
 
-static void report_plain(struct syntax *s, const struct syntax_expected *expected)
-{
+static void report_plain(struct syntax *s, const struct syntax_expected *expected) {
     char wanted[160] = "";
     char what[400];
     const struct token *found = &s->last;
@@ -271,13 +256,18 @@ static void report_plain(struct syntax *s, const struct syntax_expected *expecte
         diag_note(s->diag, s->blocks[s->nesting.block_depth - 1], "this `{' is not closed");
     } else if (found->kind == TOK_INNER_SEMICOLON) {
         diag_hint(s->diag, "a `{' or `(' before is not closed, or `,' was meant");
-    } else if (expected->name && keyword_find(span_text(s, found->span).at, found->span.to - found->span.from) != 0) {
-        diag_hint(s->diag, "this word belongs to the language: as a name it is written in quotes");
+    } else if (expected->name &&
+               keyword_find(span_text(s, found->span).at, found->span.to - found->span.from) != 0) {
+        bool quotable = false;
+        for (size_t i = 0; i < expected->count; i++) {
+            quotable = quotable || strcmp(expected->names[i], "string") == 0;
+        }
+        diag_hint(s->diag, quotable ? "this word belongs to the language: as a name it is written in quotes"
+                                    : "this word belongs to the language: take another name");
     }
 }
 
-void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected)
-{
+void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected) {
     const struct token *found = &s->last;
     struct suggestion near = suggestion_begin(span_text(s, found->span));
     for (size_t i = 0; found->kind == TOK_IDENT && i < expected->count; i++) {
@@ -301,13 +291,11 @@ void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected)
     tokens_recover(s, missing);
 }
 
-void syntax_too_deep(struct syntax *s, struct span at)
-{
+void syntax_too_deep(struct syntax *s, struct span at) {
     diag_error(s->diag, at, P_TOO_DEEP, "nested too deep");
 }
 
-bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file)
-{
+bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file) {
     *file = (struct ast_file){.source = source};
     size_t errors = diag_error_count(d);
     struct syntax *s = mem_alloc(m, 1, sizeof *s);

@@ -1,7 +1,9 @@
-/* From the bytes of one file to its syntax tree: what the generated scanner and parser and their hand-written parts share.
+/* From the bytes of one file to its syntax tree: what the generated scanner and parser and their
+ * hand-written parts share.
  *
- *   policy.l -> tokens.c (filter: recovery after errors) -> policy.y -> ast
- *                 literal.c decodes numbers and strings        syntax.c builds nodes and reports syntax errors
+ *   policy.l   with literal.c: words, numbers, strings     bytes -> tokens
+ *   tokens.c   recovery after errors                       tokens -> tokens
+ *   policy.y   with syntax.c: nodes, messages              tokens -> tree
  *
  * Layer: grammar, between source/diag and the passes over the tree.
  */
@@ -55,15 +57,17 @@ struct syntax {
     uint32_t token_from, token_to;
 
     /* Token filter: see tokens.c */
-    struct token queue[SYNTAX_QUEUE]; /* to be delivered before anything new is scanned; first in, first out */
+    struct token
+        queue[SYNTAX_QUEUE]; /* to be delivered before anything new is scanned; first in, first out */
     size_t queued;
-    struct token last;               /* delivered last */
-    uint32_t end;                    /* where the token before `last` ends */
+    struct token last;                             /* delivered last */
+    uint32_t end;                                  /* where the token before `last` ends */
     struct syntax_nesting nesting, nesting_before; /* with and without `last` */
     struct span blocks[SYNTAX_BLOCKS];             /* where each open block was opened */
-    bool recovering;                 /* skip to the end of the broken statement */
+    bool recovering;                               /* skip to the end of the broken statement */
 
-    /* Takes what grammar actions write when the arena is full; mem->failed then stops the compile after the parse. */
+    /* Takes what grammar actions write when the arena is full; mem->failed then stops the compile after the
+     * parse. */
     union {
         struct ast_item item;
         struct ast_row row;
@@ -79,7 +83,8 @@ struct syntax {
     } spare;
 };
 
-/* Parses source `source` of the diag.  false: errors were reported, or mem->failed; what could be parsed is in *file anyway. */
+/* Parses source `source` of the diag.  false: errors were reported, or mem->failed; what could be parsed is
+ * in *file anyway. */
 bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file);
 
 /* Of the scanner (policy.l) */
@@ -97,7 +102,8 @@ struct span syntax_span(const struct syntax *s, size_t from, size_t to); /* rela
 
 /* Of the token filter */
 int pc_lex(union syntax_value *value, struct span *span, struct syntax *s);
-/* After an error at the token delivered last.  `missing`: a semicolon should have stood before it, and is put there. */
+/* After an error at the token delivered last.  `missing`: a semicolon should have stood before it, and is
+ * put there. */
 void tokens_recover(struct syntax *s, bool missing);
 void tokens_recovered(struct syntax *s); /* the parser found its place again */
 
@@ -107,22 +113,28 @@ void syntax_add(struct ast_list *list, struct ast_node *node);
 struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_word right, struct span span);
 struct ast_word syntax_quoted_name(struct syntax *s, struct ast_word word);
 struct ast_node *syntax_name_node(struct syntax *s, struct ast_word word);
-struct ast_type *syntax_type(struct syntax *s, enum ast_type_kind kind, enum upk_type_kind simple, struct span span);
-struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct ast_type *right, struct span span);
-struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword, struct span span);
-struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword, struct ast_list names,
-                           struct ast_list makers, struct span span);
-struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_word keyword, struct span span);
-struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional, bool repeats,
+struct ast_type *syntax_type(struct syntax *s, enum ast_type_kind kind, enum upk_type_kind simple,
                              struct span span);
-struct ast_node *syntax_field(struct syntax *s, struct ast_word key, struct ast_type *type, bool optional, bool rest,
+struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct ast_type *right,
                               struct span span);
-struct ast_node *syntax_step(struct syntax *s, enum ast_step_kind kind, struct ast_type *key, struct ast_type *type,
+struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword,
                              struct span span);
-struct ast_clause *syntax_clause(struct syntax *s, enum ast_clause_kind kind, struct ast_word word, struct span span);
-struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct ast_word module, struct ast_word name,
+struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword,
+                           struct ast_list names, struct ast_list makers, struct span span);
+struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_word keyword,
+                               struct span span);
+struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional,
+                             bool repeats, struct span span);
+struct ast_node *syntax_field(struct syntax *s, struct ast_word key, struct ast_type *type, bool optional,
+                              bool rest, struct span span);
+struct ast_node *syntax_step(struct syntax *s, enum ast_step_kind kind, struct ast_type *key,
+                             struct ast_type *type, struct span span);
+struct ast_clause *syntax_clause(struct syntax *s, enum ast_clause_kind kind, struct ast_word word,
+                                 struct span span);
+struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct ast_word module,
+                              struct ast_word name, struct span span);
+struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast_number number,
                               struct span span);
-struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast_number number, struct span span);
 
 /* What the parser knows when it meets a token that does not fit. */
 struct syntax_expected {

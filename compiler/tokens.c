@@ -1,7 +1,8 @@
 /* The filter between scanner and parser.  It keeps the parser's error recovery from running wild:
  *
- * - After an error the rest of the broken statement is skipped here, to its `;` at the statement's own brace depth, to the brace
- *   that closes its block, or to a keyword that can only begin the next statement; the parser then sees one `;`.
+ * - After an error the rest of the broken statement is skipped here, to its `;` at the statement's own
+ *   brace depth, to the brace that closes its block, or to a keyword that can only begin the next
+ *   statement; the parser then sees one `;`.
  * - Where a `;` is missing it is put in.
  * - A block that is not closed before the next item is closed here, with a message.
  *
@@ -13,8 +14,7 @@
 #include "syntax.h"
 
 /* Keywords that begin an item of a file and no statement inside a block. */
-static bool begins_item(int kind)
-{
+static bool begins_item(int kind) {
     switch (kind) {
     case TOK_INCLUDE:
     case TOK_ALIAS:
@@ -22,16 +22,13 @@ static bool begins_item(int kind)
     case TOK_MODULE:
     case TOK_CHANNEL:
     case TOK_ENVIRONMENT:
-    case TOK_CONFINEMENT:
-        return true;
-    default:
-        return false;
+    case TOK_CONFINEMENT: return true;
+    default: return false;
     }
 }
 
 /* Keywords that begin any statement. */
-static bool begins_statement(int kind)
-{
+static bool begins_statement(int kind) {
     switch (kind) {
     case TOK_OPCODES:
     case TOK_PROTOCOL:
@@ -49,22 +46,18 @@ static bool begins_statement(int kind)
     case TOK_FLAG:
     case TOK_EXCEPTION:
     case TOK_PYDANTIC:
-    case TOK_FAIL_OPEN:
-        return true;
-    default:
-        return begins_item(kind);
+    case TOK_FAIL_OPEN: return true;
+    default: return begins_item(kind);
     }
 }
 
-static bool opens_block(int kind)
-{
+static bool opens_block(int kind) {
     return kind == TOK_MODULE || kind == TOK_CHANNEL || kind == TOK_ENVIRONMENT || kind == TOK_CONFINEMENT ||
            kind == TOK_FAIL_OPEN;
 }
 
 /* Puts `token` before whatever waits. */
-static void queue_front(struct syntax *s, struct token token)
-{
+static void queue_front(struct syntax *s, struct token token) {
     assert(s->queued < SYNTAX_QUEUE);
     for (size_t i = s->queued; i > 0; i--) {
         s->queue[i] = s->queue[i - 1];
@@ -74,13 +67,11 @@ static void queue_front(struct syntax *s, struct token token)
 }
 
 /* A token that stands nowhere in the text: zero bytes at the end of what was read last. */
-static struct token token_made(const struct syntax *s, int kind)
-{
+static struct token token_made(const struct syntax *s, int kind) {
     return (struct token){.kind = kind, .span = {s->source, s->last.span.to, s->last.span.to}};
 }
 
-static struct token token_next(struct syntax *s)
-{
+static struct token token_next(struct syntax *s) {
     struct token token = {.kind = TOK_EOF};
     if (s->queued != 0) {
         token = s->queue[0];
@@ -100,27 +91,27 @@ static struct token token_next(struct syntax *s)
 }
 
 /* Does the token now read stand where a statement begins? */
-static bool after_statement(const struct syntax *s)
-{
+static bool after_statement(const struct syntax *s) {
     int kind = s->last.kind;
     return kind == TOK_SEMICOLON || kind == TOK_INNER_SEMICOLON || kind == TOK_RIGHT_BRACE || kind == 0 ||
            (kind == TOK_LEFT_BRACE && s->nesting.depth == s->nesting.block_depth);
 }
 
 /* Counts braces; `token` becomes the one read last. */
-static void token_count(struct syntax *s, struct token *token)
-{
+static void token_count(struct syntax *s, struct token *token) {
     bool begins = after_statement(s);
     s->nesting_before = s->nesting;
     if (token->kind == TOK_LEFT_BRACE) {
-        if (s->nesting.block_comes && s->nesting.depth == s->nesting.block_depth && s->nesting.block_depth < SYNTAX_BLOCKS) {
+        if (s->nesting.block_comes && s->nesting.depth == s->nesting.block_depth &&
+            s->nesting.block_depth < SYNTAX_BLOCKS) {
             s->blocks[s->nesting.block_depth++] = token->span;
         }
         s->nesting.block_comes = false;
         s->nesting.depth++;
     } else if (token->kind == TOK_RIGHT_BRACE) {
         s->nesting.depth -= s->nesting.depth != 0;
-        s->nesting.block_depth = s->nesting.block_depth > s->nesting.depth ? s->nesting.depth : s->nesting.block_depth;
+        s->nesting.block_depth =
+            s->nesting.block_depth > s->nesting.depth ? s->nesting.depth : s->nesting.block_depth;
     } else if (token->kind == TOK_SEMICOLON && s->nesting.depth > s->nesting.block_depth) {
         token->kind = TOK_INNER_SEMICOLON;
     }
@@ -131,17 +122,16 @@ static void token_count(struct syntax *s, struct token *token)
     s->last = *token;
 }
 
-static void report_unclosed(struct syntax *s, struct span at)
-{
-    diag_error(s->diag, (struct span){s->source, s->last.span.to, s->last.span.to}, P_SYNTAX,
-               "expected `}' before `%s'", diag_quote(s->diag, (struct text){s->diag->sources[s->source].bytes.at + at.from,
-                                                                            at.to - at.from}));
+static void report_unclosed(struct syntax *s, struct span at) {
+    diag_error(
+        s->diag, (struct span){s->source, s->last.span.to, s->last.span.to}, P_SYNTAX,
+        "expected `}' before `%s'",
+        diag_quote(s->diag, (struct text){s->diag->sources[s->source].bytes.at + at.from, at.to - at.from}));
     diag_note(s->diag, s->blocks[s->nesting.block_depth - 1], "this `{' is not closed");
 }
 
 /* Closes all open blocks before `token`; what is to be delivered now is the first brace. */
-static struct token close_blocks(struct syntax *s, struct token token)
-{
+static struct token close_blocks(struct syntax *s, struct token token) {
     struct token brace = token_made(s, TOK_RIGHT_BRACE);
     queue_front(s, token);
     for (size_t i = 1; i < s->nesting.block_depth; i++) {
@@ -151,8 +141,7 @@ static struct token close_blocks(struct syntax *s, struct token token)
 }
 
 /* Skips what is left of a broken statement and returns the `;` that ends it. */
-static struct token skip_statement(struct syntax *s)
-{
+static struct token skip_statement(struct syntax *s) {
     const size_t depth = s->nesting.block_depth;
     s->recovering = false;
     s->nesting.block_comes = false;
@@ -161,7 +150,8 @@ static struct token skip_statement(struct syntax *s)
         if (token.kind == TOK_EOF) {
             return token;
         }
-        /* Braces of the statement that are not closed are taken as closed where the next statement surely begins. */
+        /* Braces of the statement that are not closed are taken as closed where the next statement surely
+         * begins. */
         if (after_statement(s) && (depth == 0 ? begins_item(token.kind) : begins_statement(token.kind))) {
             s->nesting.depth = depth;
             queue_front(s, token);
@@ -174,20 +164,21 @@ static struct token skip_statement(struct syntax *s)
         if (token.kind == TOK_SEMICOLON && s->nesting.depth <= depth) {
             return token;
         }
-        /* What would open a block is only a brace here: the statement is broken, so its rows are skipped with it. */
+        /* What would open a block is only a brace here: the statement is broken, so its rows are skipped
+         * with it. */
         s->nesting.block_comes = false;
         token_count(s, &token);
     }
 }
 
-int pc_lex(union syntax_value *value, struct span *span, struct syntax *s)
-{
+int pc_lex(union syntax_value *value, struct span *span, struct syntax *s) {
     struct token token;
     if (s->recovering) {
         token = skip_statement(s);
     } else {
         token = token_next(s);
-        if (s->nesting.block_depth != 0 && s->nesting.depth == s->nesting.block_depth && after_statement(s) && begins_item(token.kind)) {
+        if (s->nesting.block_depth != 0 && s->nesting.depth == s->nesting.block_depth && after_statement(s) &&
+            begins_item(token.kind)) {
             report_unclosed(s, token.span);
             token = close_blocks(s, token);
         }
@@ -204,10 +195,10 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s)
     return token.kind;
 }
 
-void tokens_recover(struct syntax *s, bool missing)
-{
+void tokens_recover(struct syntax *s, bool missing) {
     struct token found = s->last;
-    bool closes_block = found.kind == TOK_RIGHT_BRACE && s->nesting.block_depth < s->nesting_before.block_depth;
+    bool closes_block =
+        found.kind == TOK_RIGHT_BRACE && s->nesting.block_depth < s->nesting_before.block_depth;
     if (missing || closes_block) {
         /* `found` comes again behind the semicolon, and is counted then. */
         s->nesting = s->nesting_before;
@@ -222,7 +213,4 @@ void tokens_recover(struct syntax *s, bool missing)
     }
 }
 
-void tokens_recovered(struct syntax *s)
-{
-    s->recovering = false;
-}
+void tokens_recovered(struct syntax *s) { s->recovering = false; }

@@ -30,7 +30,8 @@ static const char *split_channel(char *name) {
     return colon + 1;
 }
 
-static const struct model *find_model(const struct cli *c, const struct compiled *compiled, const char *channel) {
+static const struct model *find_model(const struct cli *c, const struct compiled *compiled,
+                                      const char *channel) {
     if (!channel) {
         if (compiled->model_count == 1) return &compiled->models[0];
         cli_complain(c, "the policy has several channels: name one as FILE:CHANNEL");
@@ -44,7 +45,8 @@ static const struct model *find_model(const struct cli *c, const struct compiled
 }
 
 /* CLI_ACCEPTED: *t holds tables to be freed. */
-static enum cli_exit compile(const struct cli *c, const char *path, const char *channel, struct diag *d, struct tables *t) {
+static enum cli_exit compile(const struct cli *c, const char *path, const char *channel, struct diag *d,
+                             struct tables *t) {
     struct compile_options options = {
         .path = path,
         .policy_dir = c->policy_dir ? c->policy_dir : POLICY_DIR,
@@ -74,7 +76,8 @@ static enum cli_exit act(const struct cli *c) {
     const char *channel = split_channel(path);
     struct diag d;
     struct tables tables;
-    diag_init(&d, (struct diag_sink){.write = write_stderr, .colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR")});
+    diag_init(&d, (struct diag_sink){.write = write_stderr,
+                                     .colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR")});
     enum cli_exit status = compile(c, path, channel, &d, &tables);
     diag_free(&d);
     if (status == CLI_ACCEPTED) {

@@ -26,20 +26,20 @@ struct type_def {
 struct row_def {
     struct model_row row;
     struct unit *unit;
-    struct span span; /* of the name in the row */
-    size_t order;     /* in the compile: files in include order, rows in source order */
+    struct span span;            /* of the name in the row */
+    size_t order;                /* in the compile: files in include order, rows in source order */
     struct model_name canonical; /* see names.h */
-    bool refused;     /* a mistake was reported for the row as a whole; it joins no channel */
+    bool refused;                /* a mistake was reported for the row as a whole; it joins no channel */
 };
 
 struct unit { /* one file */
     struct ast_file file;
     uint32_t source;
-    uint32_t index;        /* in units, and of the file in the tables */
-    struct text real;      /* absolute path, by which a file is included once; empty: from memory */
-    struct text directory; /* of the file, where its own includes are looked up first */
-    bool broken;           /* holds no usable tree */
-    bool used;             /* by the channel that is being checked */
+    uint32_t index;         /* in units, and of the file in the tables */
+    struct text real;       /* absolute path, by which a file is included once; empty: from memory */
+    struct text directory;  /* of the file, where its own includes are looked up first */
+    bool broken;            /* holds no usable tree */
+    bool used;              /* by the channel that is being checked */
     struct type_def *types; /* sorted by name */
     size_t type_count;
     struct row_def *rows; /* in source order */
@@ -106,7 +106,8 @@ void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, 
 struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, struct span span);
 struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind);
 /* A tuple with these elements; arguments have names. */
-struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems, struct span span);
+struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems,
+                              struct span span);
 
 /* resolve_unions.c: after all types are defined and all rows resolved */
 void unions_finish(struct compilation *c);
@@ -129,7 +130,8 @@ void chars_of(struct compilation *c, const struct ast_word *word, struct model_t
 
 /* check_settings.c.  `items` are those of a file or a channel; `outer` is NULL for a policy's own. */
 void settings_default(struct settings *s);
-void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer, struct settings *s);
+void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer,
+                   struct settings *s);
 /* Is there a protocol within the settings in which the opcode is read? */
 bool settings_allow(const struct settings *s, enum upk_op op);
 /* Adds the bytes that the name of an opcode or a family means; false: it is neither. */
@@ -140,17 +142,19 @@ void opcode_unknown(struct compilation *c, const struct ast_word *word);
 /* check_never.c */
 void never_prepare(struct compilation *c); /* fills row_def.canonical */
 /* One `never` line against rows, and against opcodes. */
-void never_check(struct compilation *c, const struct ast_item *never, struct row_def *const *rows, size_t count);
+void never_check(struct compilation *c, const struct ast_item *never, struct row_def *const *rows,
+                 size_t count);
 void never_check_opcodes(struct compilation *c, const struct ast_item *never, const struct settings *s);
 
 /* check_spelling.c: is there an opcode for everything that a channel grants? */
-void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows, size_t count);
+void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
+                    size_t count);
 
 /* check_references.c */
 void references_check(struct compilation *c); /* against all rows; fills in the classes of `instance of` */
 /* What the root and the rows of one channel reach, against its rows. */
-void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows, size_t count,
-                              struct text channel);
+void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows,
+                              size_t count, struct text channel);
 struct unit *fragment_find(const struct compilation *c, struct text name);
 void fragment_unknown(struct compilation *c, const struct ast_word *name);
 

@@ -1,5 +1,6 @@
-/* Grammar of policy files: LALR(1) without conflicts.  Actions only build nodes (compiler/syntax.c); nothing is looked up here.
- * What this version of the compiler does not implement is parsed all the same, so that it can say so.
+/* Grammar of policy files: LALR(1) without conflicts.  Actions only build nodes (compiler/syntax.c);
+ * nothing is looked up here. What this version of the compiler does not implement is parsed all the same,
+ * so that it can say so.
  *
  * Layer: between the token filter (compiler/tokens.c) and the syntax tree (compiler/ast.h).
  */
@@ -51,30 +52,41 @@ static struct ast_list list_of(struct ast_node *node)
 %token EOF 0 "end of file"
 %token <word> IDENT "name" STRING "string" BYTES "bytes literal"
 %token <number> INTEGER "number" SIZE "size"
-%token COLON2 "::" DOTS ".." ELLIPSIS "..." ARROW "->" SEMICOLON ";" COMMA "," COLON ":" DOT "." EQUALS "=" BAR "|" STAR "*"
-%token QUESTION "?" LEFT_PAREN "(" RIGHT_PAREN ")" LEFT_BRACE "{" RIGHT_BRACE "}" LEFT_BRACKET "[" RIGHT_BRACKET "]"
+%token COLON2 "::" DOTS ".." ELLIPSIS "..." ARROW "->" SEMICOLON ";" COMMA "," COLON ":" DOT "." EQUALS "="
+%token BAR "|" STAR "*"
+%token QUESTION "?" LEFT_PAREN "(" RIGHT_PAREN ")" LEFT_BRACE "{" RIGHT_BRACE "}" LEFT_BRACKET "["
+%token RIGHT_BRACKET "]"
 %token LESS "<" GREATER ">"
-/* A semicolon inside braces that hold no statements: the token filter's, so that recovery does not stop at it. */
+/* A semicolon inside braces that hold no statements: the token filter's, so that recovery does not stop at
+ * it. */
 %token INNER_SEMICOLON "; inside braces"
 
-%token <word> POLICY "policy" FRAGMENT "fragment" INCLUDE "include" OPCODES "opcodes" EXCEPT "except" PROTOCOL "protocol"
-%token <word> BUDGET "budget" NEVER "never" ALIAS "alias" TYPE "type" MODULE "module" IMPORT "import" CLASS "class" FUNC "func"
-%token <word> CONST "const" REF "ref" CALL "call" NEW "new" KW "kw" STATE "state" ITEMS "items" PAIRS "pairs" ADDS "adds"
-%token <word> BECAUSE "because" CHECK "check" RUNS "runs" CHANNEL "channel" USE "use" ROOT "root" CYCLIC "cyclic"
+%token <word> POLICY "policy" FRAGMENT "fragment" INCLUDE "include" OPCODES "opcodes" EXCEPT "except"
+%token <word> PROTOCOL "protocol"
+%token <word> BUDGET "budget" NEVER "never" ALIAS "alias" TYPE "type" MODULE "module" IMPORT "import"
+%token <word> CLASS "class" FUNC "func"
+%token <word> CONST "const" REF "ref" CALL "call" NEW "new" KW "kw" STATE "state" ITEMS "items"
+%token <word> PAIRS "pairs" ADDS "adds"
+%token <word> BECAUSE "because" CHECK "check" RUNS "runs" CHANNEL "channel" USE "use" ROOT "root"
+%token <word> CYCLIC "cyclic"
 %token <word> INSTANCE "instance" OF "of" PERSID "persid" MASK "mask" CHARS "chars"
-%token <word> DATACLASS "dataclass" NAMEDTUPLE "namedtuple" ENUM "enum" FLAG "flag" EXCEPTION "exception" PYDANTIC "pydantic"
+%token <word> DATACLASS "dataclass" NAMEDTUPLE "namedtuple" ENUM "enum" FLAG "flag" EXCEPTION "exception"
+%token <word> PYDANTIC "pydantic"
 %token <word> FAIL_OPEN "fail_open" UNTIL "until" DENY "deny" SUBCLASSES "subclasses"
-%token <word> ENVIRONMENT "environment" INHERIT "inherit" MANIFEST "manifest" BASE "base" WHERE "where" VALUE "value" MAX "max"
+%token <word> ENVIRONMENT "environment" INHERIT "inherit" MANIFEST "manifest" BASE "base" WHERE "where"
+%token <word> VALUE "value" MAX "max"
 %token <word> SET "set" HOME "home" CONFINEMENT "confinement" LINUX "linux" MACOS "macos" NETWORK "network"
 %token <word> REQUIRE "require" OPT_IN "opt_in"
-%token <word> T_NONE "none" T_BOOL "bool" T_TRUE "true" T_FALSE "false" T_INT "int" T_FLOAT "float" T_FINITE "finite"
+%token <word> T_NONE "none" T_BOOL "bool" T_TRUE "true" T_FALSE "false" T_INT "int" T_FLOAT "float"
+%token <word> T_FINITE "finite"
 %token <word> T_STR "str" T_TEXT "text" T_BYTES "bytes" T_BYTEARRAY "bytearray" T_BUFFER "buffer" T_ANY "any"
 %token <word> T_LIST "list" T_FROZENSET "frozenset" T_DICT "dict" T_TUPLE "tuple"
 
 %type <word> dotted name word kw dotted0 key
 %type <number> number
 %type <range> opt_range
-%type <list> names namelist words dotteds limits scopes rows alts funcalts steps tail args arglist elems elemlist
+%type <list> names namelist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
+%type <list> elemlist
 %type <list> fields channel_items opt_clauses
 %type <node> arg elem field step limit scope
 %type <type> type atom record literal0
@@ -98,7 +110,8 @@ header
         { tokens_recovered(s); yyerrok; }
     ;
 
-/* Items are added to the file at once, not when the list is complete: they are kept when the parse gives up later. */
+/* Items are added to the file at once, not when the list is complete: they are kept when the parse gives up
+ * later. */
 items
     : %empty
     | items item
@@ -332,10 +345,16 @@ atom
     | T_ANY { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_ANY, @$); }
     | T_INT opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_INT, @$); $$->range = $2; }
     | T_INT opt_range MASK INTEGER
-        { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_INT, @$); $$->range = $2; $$->has_mask = true; $$->mask = $4; }
+        {
+            $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_INT, @$);
+            $$->range = $2; $$->has_mask = true; $$->mask = $4;
+        }
     | T_STR opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_STR, @$); $$->range = $2; }
     | T_STR opt_range CHARS STRING
-        { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_STR, @$); $$->range = $2; $$->has_chars = true; $$->chars = $4; }
+        {
+            $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_STR, @$);
+            $$->range = $2; $$->has_chars = true; $$->chars = $4;
+        }
     | T_TEXT opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_TEXT, @$); $$->range = $2; }
     | T_BYTES opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_BYTES, @$); $$->range = $2; }
     | T_BYTEARRAY opt_range { $$ = syntax_type(s, AST_SIMPLE, UPK_TYPE_BYTEARRAY, @$); $$->range = $2; }
@@ -353,7 +372,10 @@ atom
         { $$ = syntax_type(s, AST_TUPLE, UPK_TYPE_TUPLE, @$); $$->parts = $3; $$->range = $5; }
     | record
     | dotted0 "::" dotted opt_range
-        { $$ = syntax_type(s, AST_OBJECT, UPK_TYPE_OBJECT, @$); $$->module = $1; $$->name = $3; $$->range = $4; }
+        {
+            $$ = syntax_type(s, AST_OBJECT, UPK_TYPE_OBJECT, @$);
+            $$->module = $1; $$->name = $3; $$->range = $4;
+        }
     | INSTANCE OF dotted
         { $$ = syntax_type(s, AST_INSTANCE, UPK_TYPE_INSTANCE, @$); $$->name = $3; }
     | REF dotted "::" dotted
@@ -417,13 +439,19 @@ key : word | STRING ;
 opt_range
     : %empty { $$ = (struct ast_range){.given = false}; }
     | "[" number "]"
-        { $$ = (struct ast_range){.given = true, .has_lo = true, .has_hi = true, .lo = $2, .hi = $2, .span = @$}; }
+        {
+            $$ = (struct ast_range){.given = true, .has_lo = true, .has_hi = true,
+                                   .lo = $2, .hi = $2, .span = @$};
+        }
     | "[" number ".." "]"
         { $$ = (struct ast_range){.given = true, .has_lo = true, .lo = $2, .span = @$}; }
     | "[" ".." number "]"
         { $$ = (struct ast_range){.given = true, .has_hi = true, .hi = $3, .span = @$}; }
     | "[" number ".." number "]"
-        { $$ = (struct ast_range){.given = true, .has_lo = true, .has_hi = true, .lo = $2, .hi = $4, .span = @$}; }
+        {
+            $$ = (struct ast_range){.given = true, .has_lo = true, .has_hi = true,
+                                   .lo = $2, .hi = $4, .span = @$};
+        }
     ;
 
 /* Parsed, so that its keywords are known and a policy that uses it gets one clear error */
@@ -431,10 +459,12 @@ opt_range
 unsupported_row
     : SUBCLASSES OF dotted alts ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
     | DATACLASS dotted record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | NAMEDTUPLE dotted "(" args ")" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | NAMEDTUPLE dotted "(" args ")" tail ";"
+        { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
     | ENUM dotted "{" members "}" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
     | FLAG dotted "{" members "}" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | EXCEPTION dotted "(" args ")" opt_record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    | EXCEPTION dotted "(" args ")" opt_record tail ";"
+        { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
     | PYDANTIC dotted record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
     ;
 
@@ -471,12 +501,13 @@ mode : REQUIRE | OPT_IN ;
 /* Names may equal keywords, all but because, ref, instance, where and fail_open. */
 word : IDENT | kw ;
 kw
-    : POLICY | FRAGMENT | INCLUDE | OPCODES | EXCEPT | PROTOCOL | BUDGET | NEVER | ALIAS | TYPE | MODULE | CLASS | FUNC | CONST
-    | CALL | NEW | KW | STATE | ITEMS | PAIRS | ADDS | CHECK | CHANNEL | USE | ROOT | OF | BASE | IMPORT | NETWORK | PERSID
-    | MASK | CHARS | DATACLASS | NAMEDTUPLE | ENUM | FLAG | EXCEPTION | PYDANTIC | RUNS | CYCLIC | MANIFEST | UNTIL | DENY
-    | SUBCLASSES | ENVIRONMENT | INHERIT | VALUE | MAX | SET | HOME | CONFINEMENT | LINUX | MACOS | REQUIRE | OPT_IN
-    | T_NONE | T_BOOL | T_TRUE | T_FALSE | T_INT | T_FLOAT | T_FINITE | T_STR | T_TEXT | T_BYTES | T_BYTEARRAY | T_BUFFER
-    | T_ANY | T_LIST | T_FROZENSET | T_DICT | T_TUPLE
+    : POLICY | FRAGMENT | INCLUDE | OPCODES | EXCEPT | PROTOCOL | BUDGET | NEVER | ALIAS | TYPE | MODULE
+    | CLASS | FUNC | CONST | CALL | NEW | KW | STATE | ITEMS | PAIRS | ADDS | CHECK | CHANNEL | USE | ROOT
+    | OF | BASE | IMPORT | NETWORK | PERSID | MASK | CHARS | DATACLASS | NAMEDTUPLE | ENUM | FLAG
+    | EXCEPTION | PYDANTIC | RUNS | CYCLIC | MANIFEST | UNTIL | DENY | SUBCLASSES | ENVIRONMENT | INHERIT
+    | VALUE | MAX | SET | HOME | CONFINEMENT | LINUX | MACOS | REQUIRE | OPT_IN | T_NONE | T_BOOL | T_TRUE
+    | T_FALSE | T_INT | T_FLOAT | T_FINITE | T_STR | T_TEXT | T_BYTES | T_BYTEARRAY | T_BUFFER | T_ANY
+    | T_LIST | T_FROZENSET | T_DICT | T_TUPLE
     ;
 
 %%

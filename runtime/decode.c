@@ -152,7 +152,7 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
     if (counting) memset(m->op_counts, 0, sizeof m->op_counts);
     *ran = true;
     bool ok = copied ? machine_run(m) : machine_fail_memory(m);
-    ok = ok && measure(m) && (!policy || match(m));
+    ok = ok && measure(m) && (!policy || (keys_finish(m) && match(m)));
     if (!ok) complete_error(m);
     return ok;
 }

@@ -46,7 +46,7 @@ struct upk_cell {
     uint16_t flags;    /* enum cell_flag */
     uint8_t kind;      /* enum upk_kind */
     uint8_t op;        /* OBJECT, GLOBAL: enum upk_op that made it */
-    uint32_t index;    /* DICT, SET, FROZENSET: key index of the machine, 0 none.  OBJECT: enum upk_verb after normalisation */
+    uint32_t index;    /* DICT, SET, FROZENSET: 1 when its keys wait to be checked.  OBJECT: enum upk_verb after normalisation */
 };
 
 struct bytearray {

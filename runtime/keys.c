@@ -2,8 +2,9 @@
  *
  * Numbers are equal across types (1, True, 1.0); NaN equals nothing; str and bytes are never equal, and a Python 2 str counts
  * as both; tuples and frozensets are equal by their members; names by what they name; objects and the rest by identity.
- * Small containers of scalars are proved free of equal members by a bitmap of short hashes; the others have a hash table under
- * a secret.  Hashing a tuple visits all of it, so its size with sharing written out is charged to the budget `expanded`.
+ * Small containers are looked through as they grow: those of scalars by a bitmap of short hashes.  Large ones wait for STOP and
+ * are then hashed under a secret.  Hashing a tuple visits all of it, so its size with sharing written out is charged to the
+ * budget `expanded`.
  * Layer: runtime, under machine.c.
  */
 #include <math.h>
@@ -13,23 +14,13 @@
 
 enum { SMALL = 32, SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR | 1 << UPK_STR8 | 1 << UPK_BYTES };
 
-struct key_slot { /* eight bytes: a large table is as slow as its memory */
-    uint32_t hash; /* its low bits are its place, so that a table grows without looking at the members */
-    uint32_t at;   /* position in items + 1; 0: free */
+struct key { /* eight bytes: checking many is as slow as the memory it goes through */
+    uint32_t hash;
+    uint32_t at; /* position in items + 1; 0: none */
 };
-
-struct key_index {
-    uint32_t cap;
-    struct key_slot slots[];
-};
-
-static size_t index_size(uint32_t cap) { return sizeof(struct key_index) + (size_t)cap * sizeof(struct key_slot); }
 
 void keys_free(struct machine *m) {
-    struct mem *mem = &m->doc->mem;
-    for (uint32_t i = 1; i <= m->index_count; i++) (void)mem_resize(mem, m->indexes[i], index_size(m->indexes[i]->cap), 0);
-    (void)mem_resize(mem, m->indexes, m->index_cap * sizeof *m->indexes, 0);
-    if (m->scratch) (void)mem_resize(mem, m->scratch, index_size(m->scratch->cap), 0);
+    (void)mem_resize(&m->doc->mem, m->pending, m->pending_cap * sizeof(struct upk_cell *), 0);
 }
 
 /* ---- equality of scalars */
@@ -255,109 +246,106 @@ static bool fail_equal(struct machine *m, struct upk_value v) {
     return machine_fail(m, UPK_ERR_EQUAL_KEYS);
 }
 
-/* ---- hash tables of members */
+/* ---- many members, or nested ones: by hash */
 
-static struct key_index *index_new(struct machine *m, uint32_t cap) {
-    struct key_index *index = mem_resize(&m->doc->mem, NULL, 0, index_size(cap));
-    if (!index) {
-        (void)machine_fail_memory(m);
-        return NULL;
-    }
-    memset(index, 0, index_size(cap));
-    index->cap = cap;
-    return index;
-}
-
-/* Give a large container its own table, remembered in the machine; NULL after failing. */
-static struct key_index *index_of(struct machine *m, struct upk_cell *c) {
-    if (c->index) return m->indexes[c->index];
-    if (m->index_count + 1 >= m->index_cap) {
-        uint32_t more = m->index_cap ? 2 * m->index_cap : 16;
-        struct key_index **list = mem_resize(&m->doc->mem, m->indexes, m->index_cap * sizeof *list, more * sizeof *list);
-        if (!list) {
-            (void)machine_fail_memory(m);
-            return NULL;
-        }
-        m->indexes = list;
-        m->index_cap = more;
-    }
-    struct key_index *index = index_new(m, 4 * SMALL);
-    if (!index) return NULL;
-    m->indexes[++m->index_count] = index;
-    c->index = m->index_count;
-    return index;
-}
-
-/* Place a slot that is in no table yet. */
-static void index_place(struct key_index *index, struct key_slot slot) {
-    uint32_t at = slot.hash & (index->cap - 1);
-    while (index->slots[at].at) at = (at + 1) & (index->cap - 1);
-    index->slots[at] = slot;
-}
-
-/* Room for `count` members at most three quarters full. */
-static struct key_index *index_grow(struct machine *m, struct upk_cell *c, uint64_t count) {
-    struct key_index *old = index_of(m, c);
-    if (!old || count <= old->cap / 4 * UINT64_C(3)) return old;
-    uint64_t cap = old->cap;
-    while (count > cap / 4 * 3) cap *= 4;
-    if (cap > UINT32_C(1) << 31) {
-        (void)machine_fail_budget(m, UPK_BUDGET_ITEMS, count);
-        return NULL;
-    }
-    struct key_index *to = index_new(m, (uint32_t)cap);
-    if (!to) return NULL;
-    for (uint32_t i = 0; i < old->cap; i++) {
-        if (old->slots[i].at) index_place(to, old->slots[i]);
-    }
-    (void)mem_resize(&m->doc->mem, old, index_size(old->cap), 0);
-    m->indexes[c->index] = to;
-    return to;
-}
-
-/* Add a member whose hash is known; refuses its equal. */
-static bool index_insert(struct machine *m, struct key_index *index, const struct upk_cell *c, uint32_t i, uint64_t hash) {
-    const struct key_slot slot = {.hash = (uint32_t)hash, .at = i + 1};
-    uint32_t at = slot.hash & (index->cap - 1);
-    for (; index->slots[at].at; at = (at + 1) & (index->cap - 1)) {
-        if (index->slots[at].hash != slot.hash) continue;
-        bool equal;
-        if (!nested_equal(m, c->items[i], c->items[index->slots[at].at - 1], &equal)) return false;
-        if (equal) return fail_equal(m, c->items[i]);
-    }
-    index->slots[at] = slot;
-    return true;
-}
-
-/* Hash a batch and ask for its places in memory before they are used: a large table is out of the caches. */
-static bool index_add(struct machine *m, struct key_index *index, const struct upk_cell *c, uint32_t from, uint32_t step) {
-    enum { BATCH = 32 };
-    uint64_t hashes[BATCH];
-    for (uint32_t i = from; i < c->len;) {
-        uint32_t n = (c->len - i + step - 1) / step;
-        if (n > BATCH) n = BATCH;
-        for (uint32_t k = 0; k < n; k++) {
-            if (!hash_value(m, c->items[i + k * step], &hashes[k])) return false;
-            __builtin_prefetch(&index->slots[(uint32_t)hashes[k] & (index->cap - 1)], 1);
-        }
-        for (uint32_t k = 0; k < n; k++, i += step) {
-            bool is_nan = c->items[i].kind == UPK_FLOAT && isnan(c->items[i].as.f); /* equal to nothing */
-            if (!is_nan && !index_insert(m, index, c, i, hashes[k])) return false;
-        }
-    }
-    return true;
-}
-
-static bool hashed_check(struct machine *m, struct upk_cell *c, uint32_t from, uint32_t step) {
+/* Hash the members into `keys`; returns how many there are, without the NaNs, which equal nothing.  UINT32_MAX: failed. */
+static uint32_t keys_hash(struct machine *m, const struct upk_cell *c, uint32_t step, struct key *keys) {
+    uint32_t n = 0;
     machine_secret(m);
-    if (c->len / step <= SMALL) { /* a table for the moment: small containers may be many */
-        if (!m->scratch && !(m->scratch = index_new(m, 4 * SMALL))) return false;
-        memset(m->scratch->slots, 0, 4 * SMALL * sizeof *m->scratch->slots);
-        return index_add(m, m->scratch, c, 0, step);
+    for (uint32_t i = 0; i < c->len; i += step) {
+        struct upk_value v = c->items[i];
+        uint64_t hash;
+        if (v.kind == UPK_FLOAT && isnan(v.as.f)) continue;
+        if (!hash_value(m, v, &hash)) return UINT32_MAX;
+        keys[n++] = (struct key){.hash = (uint32_t)hash, .at = i + 1};
     }
-    if (!c->index) from = 0;
-    struct key_index *index = index_grow(m, c, c->len / step);
-    return index && index_add(m, index, c, from, step);
+    return n;
+}
+
+/* No two of these members are equal.  `table` has room for a power of two of at least 2n. */
+static bool keys_distinct(struct machine *m, const struct upk_cell *c, const struct key *keys, uint32_t n, struct key *table) {
+    uint32_t room = 2;
+    while (room < 2 * n) room *= 2;
+    memset(table, 0, room * sizeof *table);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = keys[i].hash & (room - 1);
+        for (; table[at].at; at = (at + 1) & (room - 1)) {
+            bool equal;
+            if (table[at].hash != keys[i].hash) continue;
+            if (!nested_equal(m, c->items[keys[i].at - 1], c->items[table[at].at - 1], &equal)) return false;
+            if (equal) return fail_equal(m, c->items[keys[i].at - 1]);
+        }
+        table[at] = keys[i];
+    }
+    return true;
+}
+
+enum { PART = 128, MOST_PARTS = 4096 }; /* members of a part, so that its table stays in the first cache */
+
+/* A large container in parts by the upper bits of the hash: all memory is then gone through in order. */
+static bool large_distinct(struct machine *m, const struct upk_cell *c, uint32_t step) {
+    const size_t all = (size_t)c->len / step;
+    uint32_t bits = 1;
+    while (all >> bits > PART && 1u << bits < MOST_PARTS) bits++;
+    const uint32_t parts = 1u << bits, shift = 32 - bits;
+    uint32_t ends[MOST_PARTS + 1] = {0}, most = 0;
+    struct key *keys = mem_resize(&m->doc->mem, NULL, 0, 2 * all * sizeof *keys), *table = NULL;
+    if (!keys) return machine_fail_memory(m);
+    struct key *sorted = keys + all;
+    uint32_t n = keys_hash(m, c, step, keys);
+    bool ok = n != UINT32_MAX;
+    if (ok) {
+        for (uint32_t i = 0; i < n; i++) ends[(keys[i].hash >> shift) + 1]++;
+        for (uint32_t k = 1; k <= parts; k++) {
+            if (ends[k] > most) most = ends[k];
+            ends[k] += ends[k - 1];
+        }
+        /* ends[k] is where part k starts; placing its members makes it where part k ends. */
+        for (uint32_t i = 0; i < n; i++) sorted[ends[keys[i].hash >> shift]++] = keys[i];
+    }
+    const size_t room = 4 * ((size_t)most + 1) * sizeof *table;
+    if (ok) {
+        table = mem_resize(&m->doc->mem, NULL, 0, room);
+        ok = table || machine_fail_memory(m);
+    }
+    for (uint32_t k = 0; ok && k < parts; k++) {
+        uint32_t from = k ? ends[k - 1] : 0;
+        ok = keys_distinct(m, c, sorted + from, ends[k] - from, table);
+    }
+    if (table) (void)mem_resize(&m->doc->mem, table, room, 0);
+    (void)mem_resize(&m->doc->mem, keys, 2 * all * sizeof *keys, 0);
+    return ok;
+}
+
+/* Large containers are checked when they are finished, at STOP. */
+static bool keys_defer(struct machine *m, struct upk_cell *c) {
+    if (c->index) return true;
+    if (m->pending_len == m->pending_cap) {
+        size_t cap = m->pending_cap ? 2 * m->pending_cap : 16;
+        struct upk_cell **to = mem_resize(&m->doc->mem, m->pending, m->pending_cap * sizeof(struct upk_cell *), cap * sizeof(struct upk_cell *));
+        if (!to) return machine_fail_memory(m);
+        m->pending = to;
+        m->pending_cap = cap;
+    }
+    m->pending[m->pending_len++] = c;
+    c->index = 1;
+    return true;
+}
+
+bool keys_finish(struct machine *m) {
+    for (size_t i = 0; i < m->pending_len; i++) {
+        const struct upk_cell *c = m->pending[i];
+        if (large_distinct(m, c, c->kind == UPK_DICT ? 2 : 1)) continue;
+        value_path(m->doc, c, m->error.path, sizeof m->error.path);
+        return false;
+    }
+    return true;
+}
+
+static bool nested_distinct(struct machine *m, const struct upk_cell *c, uint32_t step) {
+    struct key keys[SMALL], table[4 * SMALL];
+    uint32_t n = keys_hash(m, c, step, keys);
+    return n != UINT32_MAX && keys_distinct(m, c, keys, n, table);
 }
 
 /* ---- small containers of scalars */
@@ -437,9 +425,9 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
         if (m->policy && c->flags & CELL_HARD) return machine_fail_detail(m, UPK_ERR_INCOMPLETE, "a %s is reached from its own key", kind_word(c->kind));
     }
     if (!m->policy) return true;
-    bool small = c->len / step <= SMALL;
-    for (uint32_t i = 0; small && i < from; i += step) kinds |= 1u << c->items[i].kind;
-    if (!small || kinds & ~(uint32_t)SCALAR_KINDS) return hashed_check(m, c, from, step);
+    if (c->len / step > SMALL) return keys_defer(m, c);
+    for (uint32_t i = 0; i < from; i += step) kinds |= 1u << c->items[i].kind;
+    if (kinds & ~(uint32_t)SCALAR_KINDS) return nested_distinct(m, c, step);
     if (kinds != 1 << UPK_STR || step != 2) return small_check(m, c, step);
     const struct upk_cell **known = &m->known_keys[((uintptr_t)c->items[0].as.bytes ^ c->len) % KNOWN_KEYS];
     if (same_keys(c, *known)) return true;

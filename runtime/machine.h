@@ -33,8 +33,6 @@ struct name_slot { /* of the table of names met */
     struct global *global; /* NULL: free */
 };
 
-struct key_index; /* keys.c: the hash table of one large dict or set */
-
 struct machine {
     struct upk_doc *doc;
     const struct upk_policy *policy; /* NULL: inspection */
@@ -63,9 +61,8 @@ struct machine {
     size_t name_count, name_cap;
     uint32_t *row_calls; /* by row, for rows with a budget of their own */
 
-    struct key_index **indexes; /* [1 .. index_count] */
-    uint32_t index_count, index_cap;
-    struct key_index *scratch; /* of small containers, one after the other */
+    struct upk_cell **pending; /* large dicts and sets whose keys are checked at STOP */
+    size_t pending_len, pending_cap;
     const struct upk_cell *known_keys[KNOWN_KEYS]; /* dicts of str keys that were checked; NULL: free */
 
     struct upk_cell **work; /* scratch worklist */
@@ -151,6 +148,7 @@ void machine_secret(struct machine *m); /* draw the secret; before the first has
 
 /* The members c.items[from .. len) are new (every second one of a dict): refuse unhashable ones, and with a policy equal ones. */
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from);
+bool keys_finish(struct machine *m); /* at STOP: those that were put off */
 void keys_free(struct machine *m);
 
 bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,

@@ -185,6 +185,7 @@ static bool spell_newobj(struct machine *m, struct object *o, bool *done) {
 static bool spell_partial(struct machine *m, struct object *o, struct object *partial, bool *done) {
     const struct upk_value state = partial->state;
     if (o->args->len || o->cell.op != UPK_OP_REDUCE || m->policy->rows[partial->cell.len].special != UPK_SPECIAL_PARTIAL) return true;
+    if (partial->cell.flags & CELL_SHARED) return true; /* a member of something else too, which may have been judged already */
     if (partial->cell.op != UPK_OP_REDUCE || state.kind != UPK_TUPLE || state.as.cell->len != 4) return true;
     const struct upk_value *part = state.as.cell->items;
     if (special_of(m, part[0]) != UPK_SPECIAL_NEW_OF || part[1].kind != UPK_TUPLE || part[1].as.cell->len == 0) return true;

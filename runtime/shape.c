@@ -140,6 +140,8 @@ bool match_early(struct upk_doc *doc, struct object *o)
         memset(m->fields, 0, sizeof m->fields);
         doc->matcher = m;
     }
+    if (m->pairs > m->policy->budgets[UPK_BUDGET_MATCHES]) /* match_document says so */
+        return true;
     m->any_at_once = !doc->stale && !doc->used_up;
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     for (uint32_t i = 0; i < row->form_count; i++) {
@@ -186,7 +188,7 @@ enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t 
     memset(why, 0, sizeof *why);
     if (is_plain(m)) {
         *matches = m->pairs;
-        return MATCH_OK;
+        return m->pairs > budget ? MATCH_BUDGET : MATCH_OK;
     }
     if (m == &own)
         memset(own.fields, 0, sizeof own.fields);

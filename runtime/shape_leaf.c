@@ -1,7 +1,7 @@
 /* Types of single values: bounds, lengths, characters, literals.
  *
- * A string may stand in a million places for two bytes of stream each, so looking through it counts: one pair for every
- * BYTES_A_PAIR bytes.
+ * A string may stand in a million places for two bytes of stream each, so looking through it counts: one pair for as many
+ * bytes as take about the time of one.
  *
  * Layer: runtime, part of matching (match.h).
  */
@@ -10,11 +10,11 @@
 
 #include "match.h"
 
-enum { BYTES_A_PAIR = 64 };
+enum { COUNTED_A_PAIR = 64, LOOKED_UP_A_PAIR = 16 };
 
-static void charge_bytes(struct matcher *m, size_t n)
+static void charge_bytes(struct matcher *m, size_t n, size_t a_pair)
 {
-    m->pairs += n / BYTES_A_PAIR;
+    m->pairs += n / a_pair;
 }
 
 bool length_fits(uint64_t n, const struct upk_type *t)
@@ -32,7 +32,7 @@ static bool str_length_fits(struct matcher *m, struct upk_value v, const struct 
         return false;
     if (v.len <= t->hi && least >= t->lo)
         return true;
-    charge_bytes(m, v.len);
+    charge_bytes(m, v.len, COUNTED_A_PAIR);
     return length_fits(utf8_count(v.as.bytes, v.len), t);
 }
 
@@ -54,7 +54,7 @@ static bool charset_has(const struct upk_policy *p, const struct upk_charset *se
 
 static bool all_in_charset(struct matcher *m, struct upk_value v, const struct upk_charset *set)
 {
-    charge_bytes(m, v.len);
+    charge_bytes(m, v.len, LOOKED_UP_A_PAIR);
     const uint8_t *p = v.as.bytes, *end = p + v.len;
     while (p < end) {
         if (*p < 0x80) {
@@ -71,7 +71,7 @@ static bool all_in_charset(struct matcher *m, struct upk_value v, const struct u
 /* Neither a lone surrogate (ED A0..BF) nor NUL. */
 static bool is_text(struct matcher *m, struct upk_value v)
 {
-    charge_bytes(m, v.len);
+    charge_bytes(m, v.len, COUNTED_A_PAIR);
     if (memchr(v.as.bytes, 0, v.len))
         return false;
     if (v.flags & VALUE_ASCII)
@@ -106,7 +106,7 @@ bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32
 static bool literal_fits(struct matcher *m, struct upk_value v, const struct upk_type *t)
 {
     if (v.len == t->b)
-        charge_bytes(m, v.len);
+        charge_bytes(m, v.len, COUNTED_A_PAIR);
     return text_is(m->policy, v, t->a, t->b);
 }
 

@@ -304,7 +304,7 @@ struct upk_policy {
     uint8_t opcodes[256];        /* enum upk_op of the byte, UPK_OP_UNKNOWN, or UPK_OP_REFUSED */
     uint32_t pool_len, row_count, form_count, type_count, elem_count, field_count, class_count, bound_count, charset_count,
         range_count, alt_count, file_count;
-    const char *pool;
+    const char *pool; /* its last UPK_NAME_PADDED bytes are zeros and belong to no text */
     const struct upk_row *rows;
     const struct upk_form *forms;
     const struct upk_type *types;
@@ -316,7 +316,8 @@ struct upk_policy {
     const struct upk_range *ranges;
     const uint32_t *alts;
     const struct upk_text *files;
-    /* Two key tables: names as a stream below protocol 3 spells them (Python 2 names, N1), and from protocol 3 on. */
+    /* Names as a stream below protocol 3 spells them (Python 2 names, N1), and from protocol 3 on: two readings of the same
+     * tables. */
     const struct upk_keys *keys[2];
     upk_find_class_fn find_class[2];
 };

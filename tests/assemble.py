@@ -1,7 +1,7 @@
 """A small pickle assembler: from a description of a value to bytes, at any protocol, without Python's pickle.
 
-None, bool, int, float, str, bytes, list, tuple, dict and set stand for themselves; call, new, ref and raw make the rest.  No
-memo is used, nothing is checked: what a pickler never writes can be written here.
+None, bool, int, float, str, bytes, list, tuple, dict and set stand for themselves; call, new, ref and raw make the
+rest.  No memo is used, nothing is checked: what a pickler never writes can be written here.
 """
 
 import struct

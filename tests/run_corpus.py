@@ -102,7 +102,7 @@ def inspect(build, corpus, tally):
             else:
                 tally.check(got[0] != "io", "%s: %s" % (path, verdicts[path]))
             if got[0] == "refused":
-                sound = re.fullmatch(r"R[1349]\d\d", verdicts[path][2]) and verdicts[path][3].isdigit() and verdicts[path][4]
+                sound = re.fullmatch(r"R[12349]\d\d", verdicts[path][2]) and verdicts[path][3].isdigit() and verdicts[path][4]
                 tally.check(sound, "%s: no sound refusal: %s" % (path, verdicts[path]))
 
 

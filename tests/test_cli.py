@@ -53,7 +53,8 @@ class Cli:
     def expect(self, program, arguments, status, out=None, err=None, stdin=b""):
         """`out` is the whole of stdout; `err` some text within stderr, or b"" for nothing at all."""
         got = self.run(program, *arguments, stdin=stdin)
-        right = got[0] == status and (out is None or got[1] == out) and (err is None or (err in got[2] if err else not got[2]))
+        right = got[0] == status and (out is None or got[1] == out)
+        right = right and (err is None or (err in got[2] if err else not got[2]))
         self.check(right, "%s %s: expected %r, got %r" % (program, arguments, (status, out, err), got))
 
     def unpickle(self, arguments, *expected, **more):
@@ -80,6 +81,7 @@ def write_files(cli):
     cli.write("-dash.pkl", pickle.dumps(2, 4))
     cli.write("a:b.policy", "policy t.colon 1;\nroot int;\n")
     cli.write("files.list", "one.pkl\n\ntext.pkl")
+    cli.write("nul.list", "one.pkl\0\n")
 
 
 def test_exit_status(cli):
@@ -102,7 +104,8 @@ def test_usage(cli):
                       ["--inspect", "--opcodes", "all", "one.pkl"], ["-p", "values", "--opcodes", "core", "one.pkl"],
                       ["--tsv=1", "-p", "values", "one.pkl"], ["--print"], ["-I", ".", "-p", "values", "one.pkl"]):
         status, out, err = cli.run("unpickle", *arguments)
-        cli.check((status, out) == (2, b"") and err.startswith(b"unpickle: "), "usage %s: %r" % (arguments, (status, out, err)))
+        cli.check((status, out) == (2, b"") and err.startswith(b"unpickle: "),
+                  "usage %s: %r" % (arguments, (status, out, err)))
     for arguments in ([], ["one.policy"], ["nosuch.policy", "one.pkl"], ["broken.policy", "one.pkl"],
                       ["channels.policy", "one.pkl"], ["channels.policy:nosuch", "one.pkl"], ["one.policy:x", "one.pkl"],
                       ["--inspect", "one.pkl"], ["-p", "values", "one.policy", "one.pkl"]):
@@ -147,18 +150,38 @@ def test_forms(cli):
         cli.unpickle(["-p", "values", "--print", form, "large.pkl"], 0, expected.encode())
 
 
+def test_cycles(cli):
+    """Nine lists that hold each other have a million paths: refused while printing, and soon."""
+    lists = [[] for _ in range(9)]
+    for each in lists:
+        each.extend(lists)
+    cli.write("nine.pkl", pickle.dumps(lists[0], 4))
+    own = []
+    own.append(own)
+    cli.write("own.pkl", pickle.dumps(own, 4))
+    cli.unpickle(["-p", "values", "--print", "none", "nine.pkl"], 0, b"accepted\n")
+    for form in ("tree", "json", "repr"):
+        status, out, err = cli.run("unpickle", "-p", "values", "--print", form, "--tsv", "nine.pkl")
+        cli.check(status == 1 and out.startswith(b"nine.pkl\trefused\tlimit\tR301\t") and len(out) < 1000 and not err,
+                  "nine lists as %s: %r" % (form, out))
+    cli.unpickle(["-p", "values", "own.pkl"], 0, b"[[...]]\n")
+    cli.unpickle(["-p", "values", "--print", "tree", "own.pkl"], 0, b"(list (up 1))\n")
+    cli.unpickle(["-p", "values", "--print", "json", "own.pkl"], 0, b'[{"$up": 1}]\n')
+
+
 def test_tsv(cli):
     cli.unpickle(["-p", "values", "--tsv", "one.pkl", "missing.pkl", "text.pkl"], 3,
                  b"one.pkl\taccept\t1\nmissing.pkl\tio\tNo such file or directory\ntext.pkl\taccept\t'x\\ty'\n", b"")
     status, out, err = cli.run("unpickle", "-p", "values", "--tsv", "call.pkl", "cut.pkl")
     lines = [line.split(b"\t") for line in out.split(b"\n")]
     cli.check(status == 1 and not err and len(lines) == 3 and lines[2] == [b""], "tsv lines: %r" % out)
-    cli.check(lines[0][:5] == [b"call.pkl", b"refused", b"global", b"R201", b"0"] and len(lines[0]) == 6, "tsv: %r" % lines[0])
+    cli.check(lines[0][:5] == [b"call.pkl", b"refused", b"global", b"R201", b"0"] and len(lines[0]) == 6,
+              "tsv: %r" % lines[0])
     cli.check(lines[1][:3] == [b"cut.pkl", b"refused", b"truncated"] and len(lines[1]) == 6, "tsv: %r" % lines[1])
     cli.write("names.pkl", pickle.PROTO + b"\x04" + b"\x8c\x04a\tb\n\x8c\x05\xc3\xa9\x1b[0\x93.")
     status, out, _ = cli.run("unpickle", "-p", "values", "--tsv", "names.pkl")
-    cli.check(status == 1 and out.count(b"\n") == 1 and out.count(b"\t") == 5 and all(0x20 <= c < 0x7f or c in b"\t\n" for c in out),
-              "names of a stream in TSV: %r" % out)
+    cli.check(status == 1 and out.count(b"\n") == 1 and out.count(b"\t") == 5
+              and all(0x20 <= c < 0x7f or c in b"\t\n" for c in out), "names of a stream in TSV: %r" % out)
     cli.unpickle(["-p", "values", "--tsv", "odd\tname\n.pkl"], 0, b"odd\tname\n.pkl\taccept\t1\n")
     cli.unpickle(["-p", "values", "--tsv", b"\xff.pkl"], 0, b"\xff.pkl\taccept\t1\n")
     cli.unpickle(["-p", "values", b"\xff.pkl", "odd\tname\n.pkl"], 0, b"\\xff.pkl: 1\nodd\\x09name\\x0a.pkl: 1\n")
@@ -178,7 +201,7 @@ def test_input(cli):
     cli.unpickle(["-p", "values", "list.pkl", "--files-from", "files.list", "one.pkl", "--tsv", "--print", "none"], 0,
                  b"list.pkl\taccept\t\none.pkl\taccept\t\ntext.pkl\taccept\t\none.pkl\taccept\t\n")
     cli.unpickle(["-p", "values", "--files-from", "/dev/null"], 0, b"", b"")
-    cli.unpickle(["-p", "values", "--files-from", "one.pkl"], 2, b"")
+    cli.unpickle(["-p", "values", "--files-from", "nul.list"], 2, b"")
     cli.attempt(["--files-from", "files.list", "one.policy"], 0, expected)
 
 
@@ -188,8 +211,8 @@ def test_buffers(cli):
     _, out, _ = cli.run("policyc", "one.policy", "--tsv", "buffer.pkl")
     cli.check(out.startswith(b"buffer.pkl\trefused\targument\tR116\t2\t"), "missing buffer: %r" % out)
     cli.unpickle(["--inspect", "--opcodes", "core,buffer", "--print", "tree", "buffer.pkl"], 0, b"(buffer 0)\n")
-    cli.unpickle(["--inspect", "--opcodes", "core,buffer", "--print", "tree", "--buffer", "buffer.bin", "--buffer", "buffer.bin",
-                  "buffer.pkl"], 0, b"(buffer 0)\n")
+    cli.unpickle(["--inspect", "--opcodes", "core,buffer", "--print", "tree", "--buffer", "buffer.bin",
+                  "--buffer", "buffer.bin", "buffer.pkl"], 0, b"(buffer 0)\n")
     cli.attempt(["one.policy", "--buffer", "missing.bin", "buffer.pkl"], 3, b"", b"missing.bin")
 
 
@@ -216,8 +239,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         cli = Cli(build, folder)
         write_files(cli)
-        for test in (test_exit_status, test_usage, test_order, test_forms, test_tsv, test_input, test_buffers, test_inspection,
-                     test_channels):
+        for test in (test_exit_status, test_usage, test_order, test_forms, test_cycles, test_tsv, test_input,
+                     test_buffers, test_inspection, test_channels):
             test(cli)
     print("%d passed, %d failed" % (cli.passed, cli.failed))
     return 1 if cli.failed else 0

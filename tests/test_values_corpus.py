@@ -29,8 +29,8 @@ NOT_GRANTED = {
 
 # Of the other families, the files that hold nothing but values all the same, by name.
 ACCEPTED = {"picklebuffer_ro", "picklebuffer_rw"} | {"py2_" + name for name in (
-    "int long bigint float str unicode list dict set frozenset bytearray xrange complex datetime time timedelta decimal fraction uuid "
-    "ordereddict defaultdict deque counter").split()}
+    "int long bigint float str unicode list dict set frozenset bytearray xrange complex datetime time timedelta "
+    "decimal fraction uuid ordereddict defaultdict deque counter").split()}
 
 # Whatever else there is holds a name that the policy does not list.  The rest, by name (and protocol):
 CLASSES = {
@@ -82,7 +82,8 @@ def main():
     verdicts, _ = run([build + "/policyc", "try", POLICY, "--print", "none"], list(wanted))
     for path, expected in wanted.items():
         got = verdicts[path]
-        tally.check((got[1] if got[0] == "refused" else got[0]) == expected, "%s: expected %s, got %s" % (path, expected, got))
+        tally.check((got[1] if got[0] == "refused" else got[0]) == expected,
+                    "%s: expected %s, got %s" % (path, expected, got))
     print("%d passed, %d failed" % (tally.passed, tally.failed))
     return 1 if tally.failed else 0
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """policies/values.policy row by row: each grant with values that it accepts and values that it must refuse.
 
-Streams are written byte by byte (assemble.py), at protocols 0, 2, 3 and 4.  A row of the policy that no case names is a failure,
-so that no grant is added without its own.
+Streams are written byte by byte (assemble.py), at protocols 0, 2, 3 and 4.  A row of the policy that no case names is
+a failure, so that no grant is added without its own.
 
 usage: test_values_grants.py BUILD      (from the top folder)
 """
@@ -50,7 +50,8 @@ CASES = {
     "builtins::NotImplemented": ([ref("builtins::NotImplemented")], [call("builtins::NotImplemented")]),
     "builtins::complex": ([call("builtins::complex", 1.5, -2.0), call("builtins::complex", float("inf"), float("nan"))],
                           [call("builtins::complex", 1, 2), call("builtins::complex", "1+2j"),
-                           call("builtins::complex", 1.0)]),
+                           call("builtins::complex", 1.0), call("builtins::complex", 1.0, 2),
+                           call("builtins::complex", 1, 2.0)]),
     "decimal::Decimal": ([call("decimal::Decimal", t) for t in ("0", "-12.340", "1E+30", "sNaN123", "-Infinity")]
                          + [call("decimal::Decimal", "1" * 512)],
                          [call("decimal::Decimal", ""), call("decimal::Decimal", "1" * 513),
@@ -110,9 +111,8 @@ CASES = {
                                [call("ipaddress::IPv4Address", 2**32), call("ipaddress::IPv4Address", -1),
                                 call("ipaddress::IPv4Address", "192.0.2.1"),
                                 call("ipaddress::IPv4Address", bytes(4))]),
-    "ipaddress::IPv6Address": ([call("ipaddress::IPv6Address", 2**128 - 1), call("ipaddress::IPv6Address", "fe80::1%eth0")],
-                               [call("ipaddress::IPv6Address", 2**128), call("ipaddress::IPv6Address", "::1 "),
-                                call("ipaddress::IPv6Address", "::1\n"), call("ipaddress::IPv6Address", bytes(16))]),
+    "ipaddress::IPv6Address": ([call("ipaddress::IPv6Address", a) for a in (2**128 - 1, "fe80::1%eth0")],
+                               [call("ipaddress::IPv6Address", a) for a in (2**128, "::1 ", "::1\n", bytes(16))]),
     "ipaddress::IPv4Network": ([call("ipaddress::IPv4Network", "192.0.2.0/24")],
                                [call("ipaddress::IPv4Network", 0), call("ipaddress::IPv4Network", "host.example/24"),
                                 call("ipaddress::IPv4Network", "192.0.2.0/24", False)]),
@@ -158,20 +158,30 @@ CASES = {
                                   call("collections::defaultdict", ref("collections::defaultdict")),
                                   call("collections::defaultdict", ref("builtins::list"), {"a": 1}),
                                   (call("collections::defaultdict", ref("builtins::len")), "global")]),
-    "collections::ChainMap": ([new("collections::ChainMap", state=[{"maps": [{"a": 1}, call("collections::Counter", {})]}])],
+    "collections::ChainMap": ([new("collections::ChainMap", state=[{"maps": maps}]) for maps in (
+                                  [{"a": 1}], [call("collections::Counter", {})], [call("collections::OrderedDict")],
+                                  [call("collections::defaultdict")],
+                                  [new("collections::UserDict", state=[{"data": {}}])],
+                                  [new("collections::ChainMap", state=[{"maps": [{}]}]), {}])],
                               [new("collections::ChainMap", state=[{"maps": []}]),
                                new("collections::ChainMap", state=[{"maps": [1]}]),
                                new("collections::ChainMap", state=[{"maps": ({},)}]),
                                new("collections::ChainMap", state=[{"maps": [{}], "__class__": 1}]),
-                               new("collections::ChainMap")]),
+                               new("collections::ChainMap", state=[{}]), new("collections::ChainMap")]),
     "collections::UserDict": ([new("collections::UserDict", state=[{"data": {"a": 1}}])],
                               [new("collections::UserDict", state=[{"data": [1]}]), call("collections::UserDict"),
-                               new("collections::UserDict", state=[{"data": {}, "x": 1}])]),
+                               new("collections::UserDict", state=[{"data": {}, "x": 1}]),
+                               new("collections::UserDict", state=[{}]), new("collections::UserDict")]),
     "collections::UserList": ([new("collections::UserList", state=[{"data": [1]}])],
                               [new("collections::UserList", state=[{"data": "abc"}]),
-                               new("collections::UserList", items=[1], state=[{"data": []}])]),
-    "collections::UserString": ([new("collections::UserString", state=[{"data": "s"}])],
+                               new("collections::UserList", items=[1], state=[{"data": []}]),
+                               new("collections::UserList", state=[{}]), new("collections::UserList")]),
+    "collections::UserString": ([new("collections::UserString", state=[{"data": "s"}]),
+                                 new("collections::UserString", "s", state=[{"data": "s"}])],
                                 [new("collections::UserString", state=[{"data": 1}]),
+                                 new("collections::UserString", "s"),
+                                 new("collections::UserString", 1, state=[{"data": "s"}]),
+                                 new("collections::UserString", state=[{}]),
                                  call("collections::UserString", "s")]),
     "types::SimpleNamespace": ([call("types::SimpleNamespace", state=[{}]),
                                 call("types::SimpleNamespace", state=[{"a": [1]}]), new("types::SimpleNamespace"),
@@ -199,16 +209,77 @@ for name in ("bool", "bytes", "dict", "float", "frozenset", "int", "list", "set"
                                   [(factory, "root"), ({"a": factory}, "root"), new("builtins::" + name, 10**9),
                                    call("builtins::" + name, "12"), call("collections::deque", [factory])])
 
+
+def edges(name, make, low, high):
+    """Both ends of a range are in, their neighbours are not; None: no end there."""
+    accepted, refused = CASES[name]
+    for end, beyond in ((low, -1), (high, 1)):
+        if end is not None:
+            accepted.append(make(end))
+            refused.append(make(end + beyond))
+
+
+def length_edges(name, make, low, high):
+    accepted, refused = CASES[name]
+    accepted += [make("1" * low), make("1" * high)]
+    refused.append(make("1" * (high + 1)))
+    if low:
+        refused.append(make("1" * (low - 1)))
+
+
+def struct_time(index, value):
+    return call("time::struct_time", FIELDS[:index] + (value,) + FIELDS[index + 1:], {})
+
+
+edges("datetime::timedelta", lambda n: call("datetime::timedelta", n, 0, 0), -999_999_999, 999_999_999)
+edges("datetime::timedelta", lambda n: call("datetime::timedelta", 0, n, 0), 0, 86_399)
+edges("datetime::timedelta", lambda n: call("datetime::timedelta", 0, 0, n), 0, 999_999)
+length_edges("datetime::timezone", lambda t: call("datetime::timezone", TD, t), 0, 64)
+length_edges("zoneinfo::ZoneInfo._unpickle", lambda t: call("zoneinfo::ZoneInfo._unpickle", t, 1), 1, 64)
+edges("zoneinfo::ZoneInfo._unpickle", lambda n: call("zoneinfo::ZoneInfo._unpickle", "UTC", n), 0, 1)
+for place in range(9):
+    edges("time::struct_time", lambda n, place=place: struct_time(place, n), -2**31, 2**31 - 1)
+edges("time::struct_time", lambda n: call("time::struct_time", FIELDS, {"tm_gmtoff": n}), -2**31, 2**31 - 1)
+length_edges("time::struct_time", lambda t: call("time::struct_time", FIELDS, {"tm_zone": t}), 0, 64)
+edges("uuid::UUID", lambda n: uuid(int=n), 0, 2**128 - 1)
+edges("uuid::UUID", lambda n: uuid(int=5, is_safe=n), -1, 0)
+edges("ipaddress::IPv4Address", lambda n: call("ipaddress::IPv4Address", n), 0, 2**32 - 1)
+edges("ipaddress::IPv6Address", lambda n: call("ipaddress::IPv6Address", n), 0, 2**128 - 1)
+length_edges("ipaddress::IPv6Address", lambda t: call("ipaddress::IPv6Address", t), 2, 96)
+for kind in ("Network", "Interface"):
+    length_edges("ipaddress::IPv4" + kind, lambda t, kind=kind: call("ipaddress::IPv4" + kind, t), 7, 31)
+    length_edges("ipaddress::IPv6" + kind, lambda t, kind=kind: call("ipaddress::IPv6" + kind, t), 2, 96)
+    for family in ("IPv4", "IPv6"):
+        CASES["ipaddress::" + family + kind][1].append(call("ipaddress::" + family + kind))
+for name in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath"):
+    length_edges("pathlib::" + name, lambda t, name=name: path(name, t), 0, 32_767)
+length_edges("decimal::Decimal", lambda t: call("decimal::Decimal", t), 1, 512)
+length_edges("fractions::Fraction", lambda t: call("fractions::Fraction", t), 1, 512)
+edges("fractions::Fraction", lambda n: call("fractions::Fraction", -1, n), 1, None)
+edges("decimal::Context", lambda n: context(prec=n), 1, 9_999)
+edges("decimal::Context", lambda n: context(emin=n), -999_999_999_999_999_999, 0)
+edges("decimal::Context", lambda n: context(emax=n), 0, 999_999_999_999_999_999)
+edges("decimal::Context", lambda n: context(capitals=n), 0, 1)
+edges("decimal::Context", lambda n: context(clamp=n), 0, 1)
+edges("decimal::Context", lambda n: context(flags=[ref("decimal::Inexact")] * n), None, 9)
+edges("decimal::Context", lambda n: context(traps=[ref("decimal::Inexact")] * n), None, 9)
+for rounding in ("CEILING", "DOWN", "FLOOR", "HALF_DOWN", "HALF_EVEN", "HALF_UP", "UP", "05UP"):
+    CASES["decimal::Context"][0].append(context(rounding="ROUND_" + rounding))
+edges("collections::deque", lambda n: call("collections::deque", (), n), 0, 10**6)
+edges("collections::deque", lambda n: call("collections::deque", [1], n), 0, 10**6)
+
 # What no single row decides: names outside of the policy, other spellings, the root, the budgets.
-OPEN = [ref(name) for name in (
-    "os::system", "builtins::eval", "builtins::type", "builtins::len", "builtins::iter", "builtins::map", "builtins::memoryview",
-    "builtins::BaseException", "array::array", "re::_compile", "random::Random", "itertools::count", "itertools::chain",
-    "io::BytesIO", "datetime::tzinfo", "datetime::UTC", "datetime::datetime.now", "decimal::getcontext", "decimal::localcontext",
-    "uuid::uuid4", "uuid::UUID.__init__", "uuid::os.system", "pathlib::Path", "pathlib::Path.home", "pathlib::os.system",
-    "collections::namedtuple", "collections::abc.Mapping", "collections::OrderedDict.fromkeys", "ipaddress::ip_address",
-    "types::FunctionType", "types::CodeType", "types::SimpleNamespace.__init__", "time::sleep", "zoneinfo::ZoneInfo.from_file",
-    "fractions::Fraction.from_float", "numpy::ndarray", "weakref::finalize", "functools::reduce", "operator::itemgetter",
-    "__builtin__::eval", "commands::getoutput", "__main__::Decimal", "Datetime::date", "datetime::Date", "datetime ::date")]
+OPEN = [ref(name) for name in """
+    os::system builtins::eval builtins::type builtins::len builtins::iter builtins::map builtins::memoryview
+    builtins::BaseException array::array re::_compile random::Random itertools::count itertools::chain
+    io::BytesIO datetime::tzinfo datetime::UTC datetime::datetime.now decimal::getcontext
+    decimal::localcontext uuid::uuid4 uuid::UUID.__init__ uuid::os.system pathlib::Path pathlib::Path.home
+    pathlib::os.system collections::namedtuple collections::abc.Mapping collections::OrderedDict.fromkeys
+    ipaddress::ip_address types::FunctionType types::CodeType types::SimpleNamespace.__init__ time::sleep
+    zoneinfo::ZoneInfo.from_file fractions::Fraction.from_float numpy::ndarray weakref::finalize
+    functools::reduce operator::itemgetter __builtin__::eval commands::getoutput __main__::Decimal
+    Datetime::date datetime::Date
+""".split()] + [ref("datetime ::date")]
 
 
 def nested(levels):
@@ -216,7 +287,8 @@ def nested(levels):
 
 
 ACCEPTED = [
-    None, True, -1, 2**2000, 0.5, float("nan"), "text", "\udcff", "\0", b"", b"\xff", (), (1,), [], {}, {1: {2: [3]}}, set(), {1, 2},
+    None, True, -1, 2**2000, 0.5, float("nan"), "text", "\udcff", "\0", b"", b"\xff", (), (1,), [],
+    {}, {1: {2: [3]}}, set(), {1, 2},
     call("builtins::bytearray", b"ab"), call("builtins::frozenset", [1]), nested(1000),
     # a list, a deque and a dict that hold themselves
     raw(b"(lp0\ng0\na"), raw(b"ccollections\ndeque\n(tRp0\ng0\na"), raw(b"(dp0\nVself\ng0\ns"),
@@ -224,8 +296,8 @@ ACCEPTED = [
 ]
 ACCEPTED_BELOW_3 = [
     call("__builtin__::xrange", 0, 3, 1), call("collections::defaultdict", ref("__builtin__::long")),
-    call("collections::defaultdict", ref("__builtin__::unicode")), new("UserDict::IterableUserDict", state=[{"data": {}}]),
-    new("UserList::UserList", state=[{"data": []}]), new("UserString::UserString", state=[{"data": ""}]),
+    call("collections::defaultdict", ref("__builtin__::unicode")),
+    new("UserDict::IterableUserDict", state=[{"data": {}}]), new("UserList::UserList", state=[{"data": []}]), new("UserString::UserString", state=[{"data": ""}]),
 ]
 ACCEPTED_FROM_1 = [
     str8(b"\xff\xfe"), call("decimal::Decimal", str8(b"1.5")), call("datetime::datetime", str8(bytes(10))),
@@ -287,17 +359,20 @@ def cases():
         for item in refused:
             value, cls = item if isinstance(item, tuple) else (item, "recipe")
             yield name, value, cls, PROTOCOLS
-    for accepted, first, last in ((ACCEPTED, 0, 4), (ACCEPTED_BELOW_3, 0, 2), (ACCEPTED_FROM_1, 1, 4), (ACCEPTED_FROM_4, 4, 4)):
+    for accepted, first, last in ((ACCEPTED, 0, 4), (ACCEPTED_BELOW_3, 0, 2), (ACCEPTED_FROM_1, 1, 4),
+                                  (ACCEPTED_FROM_4, 4, 4)):
         for value in accepted:
             yield "general", value, "accept", [p for p in PROTOCOLS if first <= p <= last]
-    for refused, first in ((REFUSED, 0), (REFUSED_FROM_1, 1), (REFUSED_FROM_2, 2), (REFUSED_FROM_3, 3), (REFUSED_FROM_4, 4)):
+    for refused, first in ((REFUSED, 0), (REFUSED_FROM_1, 1), (REFUSED_FROM_2, 2), (REFUSED_FROM_3, 3),
+                           (REFUSED_FROM_4, 4)):
         for value, cls in refused:
             yield "general", value, cls, [p for p in PROTOCOLS if p >= first]
 
 
 def describe(value):
     if isinstance(value, Node):
-        after = "".join(" %s %r" % (k, getattr(value, k)) for k in ("kw", "state", "items", "pairs") if getattr(value, k) is not None)
+        after = "".join(" %s %r" % (step, getattr(value, step)) for step in ("kw", "state", "items", "pairs")
+                        if getattr(value, step) is not None)
         return "%s %s%s%s" % (value.verb, value.name, tuple(map(describe, value.args)), after)
     return repr(value)[:80]
 

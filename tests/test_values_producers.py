@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Pickles from every Python found on this machine under policies/values.policy.
 
-The system's python3, and where they are there those of pyenv, and pypy: each pickles the values of producers/values.py with its
-C and Python picklers at every protocol.  Pythons that are missing are skipped; one is always there.
+The Python that runs this, and where they are there those of pyenv, and pypy: each pickles the values of
+producers/values.py with its C and Python picklers at every protocol.
 
 usage: test_values_producers.py BUILD       (from the top folder)
 """

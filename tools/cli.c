@@ -141,16 +141,16 @@ static const char help_host[] =
     "\n"
     "  -p, --policy POLICY[:CHANNEL]  one of --list-policies\n"
     "  --inspect                      decode under the machine's own rules, everything inert\n"
-    "  --opcodes FAMILY,...           families to inspect: core (the default), python2, inst, persid, buffer, ext, dup\n"
+    "  --opcodes FAMILY,...           families to inspect: core (the default), python2, inst, persid, "
+    "buffer, ext, dup\n"
     "  --list-policies                names of the policies\n";
 
-static const char help_try[] =
-    "usage: policyc try POLICYFILE[:CHANNEL] [options] FILE...\n"
-    "\n"
-    "Compile a policy in memory and decide pickle files under it.\n"
-    "\n"
-    "  -I, --include DIR    look for included files there, too (repeatable)\n"
-    "  --policy-dir DIR     where the shipped policies stand\n";
+static const char help_try[] = "usage: policyc try POLICYFILE[:CHANNEL] [options] FILE...\n"
+                               "\n"
+                               "Compile a policy in memory and decide pickle files under it.\n"
+                               "\n"
+                               "  -I, --include DIR    look for included files there, too (repeatable)\n"
+                               "  --policy-dir DIR     where the shipped policies stand\n";
 
 static const char help_both[] =
     "  --print FORM         how to print values: repr (the default), tree, json, none\n"
@@ -159,7 +159,8 @@ static const char help_both[] =
     "  --buffer FILE        an out-of-band buffer, in the order of use (repeatable)\n"
     "  -h, --help; --version\n"
     "\n"
-    "FILE or LIST `-` is standard input; behind `--` nothing is an option.  Exit status: 0 all accepted, 1 some refused,\n"
+    "FILE or LIST `-` is standard input; behind `--` nothing is an option.  Exit status: 0 all accepted, 1 "
+    "some refused,\n"
     "2 wrong command line or policy, 3 some file could not be read.\n";
 
 static bool read_families(struct cli *c, const char *value) {
@@ -198,37 +199,18 @@ static bool read_print(struct cli *c, const char *value) {
 /* An option given twice: the last one counts, but for those that collect. */
 static enum cli_exit set_option(struct cli *c, enum option_id id, const char *value) {
     switch (id) {
-    case OPTION_PRINT:
-        return read_print(c, value) ? CLI_ACCEPTED : CLI_USAGE;
-    case OPTION_TSV:
-        c->tsv = true;
-        break;
-    case OPTION_FILES_FROM:
-        return add_list(c, value);
-    case OPTION_BUFFER:
-        return add_name(c, &c->buffers, value) ? CLI_ACCEPTED : CLI_IO;
-    case OPTION_HELP:
-        c->help = true;
-        break;
-    case OPTION_VERSION:
-        c->version = true;
-        break;
-    case OPTION_POLICY:
-        c->policy = value;
-        break;
-    case OPTION_INSPECT:
-        c->inspect = true;
-        break;
-    case OPTION_OPCODES:
-        return read_families(c, value) ? CLI_ACCEPTED : CLI_USAGE;
-    case OPTION_LIST:
-        c->list_policies = true;
-        break;
-    case OPTION_INCLUDE:
-        return add_name(c, &c->includes, value) ? CLI_ACCEPTED : CLI_IO;
-    case OPTION_POLICY_DIR:
-        c->policy_dir = value;
-        break;
+    case OPTION_PRINT: return read_print(c, value) ? CLI_ACCEPTED : CLI_USAGE;
+    case OPTION_TSV: c->tsv = true; break;
+    case OPTION_FILES_FROM: return add_list(c, value);
+    case OPTION_BUFFER: return add_name(c, &c->buffers, value) ? CLI_ACCEPTED : CLI_IO;
+    case OPTION_HELP: c->help = true; break;
+    case OPTION_VERSION: c->version = true; break;
+    case OPTION_POLICY: c->policy = value; break;
+    case OPTION_INSPECT: c->inspect = true; break;
+    case OPTION_OPCODES: return read_families(c, value) ? CLI_ACCEPTED : CLI_USAGE;
+    case OPTION_LIST: c->list_policies = true; break;
+    case OPTION_INCLUDE: return add_name(c, &c->includes, value) ? CLI_ACCEPTED : CLI_IO;
+    case OPTION_POLICY_DIR: c->policy_dir = value; break;
     }
     return CLI_ACCEPTED;
 }
@@ -310,9 +292,11 @@ enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
         return CLI_ACCEPTED;
     }
     if (c->list_policies) return CLI_ACCEPTED;
-    if (!c->inspect && !c->policy) return wrong(c, c->host ? "name a policy (-p) or --inspect" : "name a policy file");
+    if (!c->inspect && !c->policy)
+        return wrong(c, c->host ? "name a policy (-p) or --inspect" : "name a policy file");
     if (c->inspect && c->policy) return wrong(c, "-p and --inspect exclude each other");
-    if (c->has_families && !c->inspect) return wrong(c, "--opcodes is for --inspect; a policy says which opcodes it allows");
+    if (c->has_families && !c->inspect)
+        return wrong(c, "--opcodes is for --inspect; a policy says which opcodes it allows");
     if (c->files.count == 0 && !lists) return wrong(c, "name a pickle file, or `-' for standard input");
     return CLI_ACCEPTED;
 }

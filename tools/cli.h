@@ -1,4 +1,5 @@
-/* The command line that `policyc try` and `unpickle` share: options, files, verdicts as text or TSV, exit status.
+/* The command line that `policyc try` and `unpickle` share: options, files, verdicts as text or TSV, exit
+ * status.
  *
  * Layer: hosts; over upk.h and libc.
  */
@@ -31,8 +32,8 @@ struct cli {
     size_t list_count;
 };
 
-/* Reads the arguments behind the program's name.  CLI_ACCEPTED: go on; else a message was written and this is the exit status.
- * Either way cli_free. */
+/* Reads the arguments behind the program's name.  CLI_ACCEPTED: go on; else a message was written and this is
+ * the exit status. Either way cli_free. */
 enum cli_exit cli_parse(struct cli *c, int argc, char **argv);
 void cli_free(struct cli *c);
 
@@ -48,7 +49,8 @@ struct cli_shown {
 };
 struct cli_shown cli_show(const char *name);
 
-/* Decides all files under `policy` (NULL: inspects them) and writes what is to be said of each; returns the exit status. */
+/* Decides all files under `policy` (NULL: inspects them) and writes what is to be said of each; returns the
+ * exit status. */
 enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy);
 
 /* ---- reading (cli_read.c) */
@@ -58,8 +60,8 @@ struct cli_bytes {
     size_t len;
 };
 
-/* Everything in `name` ("-": standard input), but no more than `most` + 1 bytes, so that what is too long is seen to be.
- * false: *error is an errno. */
+/* Everything in `name` ("-": standard input), but no more than `most` + 1 bytes, so that what is too long is
+ * seen to be. false: *error is an errno. */
 bool cli_read(const char *name, uint64_t most, struct cli_bytes *out, int *error);
 
 #endif

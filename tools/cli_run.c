@@ -10,31 +10,48 @@
 #include "../runtime/upk_tables.h"
 #include "cli.h"
 
-enum { KEPT_TEXT = 1 << 20 };
+enum { MOST_KEPT = 64 << 20 };
 
 struct run {
     const struct cli *cli;
     const struct upk_policy *policy;
     struct cli_bytes *buffers;
     struct upk_bytes *buffer_views;
-    char *kept; /* KEPT_TEXT bytes */
+    char *kept; /* text of a value, see struct text; kept_room bytes */
+    size_t kept_room;
     bool stdin_used;
     bool refused, io;
 };
 
 /* ---- text of values */
 
-/* A value is printed before anything is said of its file, because printing may still be refused.  Text that fits in `kept`
- * stands there then; longer text is printed a second time. */
+/* A value is printed before anything is said of its file, because printing may still be refused.  Text that
+ * fits is kept till then; longer text is printed a second time. */
 struct text {
-    char *kept;
-    size_t len; /* of all text */
+    struct run *run;
+    size_t len;
+    bool fits;
 };
+
+static bool make_room(struct run *r, size_t need) {
+    if (need <= r->kept_room) return true;
+    if (need > MOST_KEPT) return false;
+    size_t room = r->kept_room ? r->kept_room : 1 << 16;
+    while (room < need) room *= 2;
+    char *kept = realloc(r->kept, room);
+    if (!kept) return false;
+    r->kept = kept;
+    r->kept_room = room;
+    return true;
+}
 
 static bool keep(void *ctx, const char *text, size_t len) {
     struct text *t = ctx;
-    if (len <= KEPT_TEXT && t->len <= KEPT_TEXT - len) memcpy(t->kept + t->len, text, len);
-    t->len = len > SIZE_MAX - t->len ? SIZE_MAX : t->len + len;
+    t->fits = t->fits && len <= MOST_KEPT && make_room(t->run, t->len + len);
+    if (t->fits) {
+        memcpy(t->run->kept + t->len, text, len);
+        t->len += len;
+    }
     return true;
 }
 
@@ -43,23 +60,21 @@ static bool write_out(void *ctx, const char *text, size_t len) {
     return fwrite(text, 1, len, stdout) == len;
 }
 
-static bool print_value(enum cli_print form, const struct upk_doc *doc, upk_sink sink, void *ctx, struct upk_error *err) {
+static bool print_value(enum cli_print form, const struct upk_doc *doc, upk_sink sink, void *ctx,
+                        struct upk_error *err) {
     switch (form) {
-    case CLI_PRINT_TREE:
-        return upk_print_tree(doc, sink, ctx, err);
-    case CLI_PRINT_JSON:
-        return upk_print_json(doc, sink, ctx, err);
-    case CLI_PRINT_REPR:
-        return upk_print_repr(doc, sink, ctx, err);
-    case CLI_PRINT_NONE:
-        break;
+    case CLI_PRINT_TREE: return upk_print_tree(doc, sink, ctx, err);
+    case CLI_PRINT_JSON: return upk_print_json(doc, sink, ctx, err);
+    case CLI_PRINT_REPR: return upk_print_repr(doc, sink, ctx, err);
+    case CLI_PRINT_NONE: break;
     }
     return true;
 }
 
 /* ---- what is said */
 
-/* A message as a field of TSV: TAB, LF and other controls escaped, so that a line stays one line of as many fields. */
+/* A message as a field of TSV: TAB, LF and other controls escaped, so that a line stays one line of as many
+ * fields. */
 static void write_field(const char *text) {
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
         if (*at == '\t' || *at == '\n' || *at == '\r') {
@@ -93,7 +108,8 @@ static void say_refused(struct run *r, const char *file, const struct upk_error 
     if (r->cli->tsv) {
         char message[2048];
         upk_error_message(err, message, sizeof message);
-        printf("%s\trefused\t%s\tR%u\t%" PRIu64 "\t", file, upk_class_word(err->cls), (unsigned)err->code, err->offset);
+        printf("%s\trefused\t%s\tR%u\t%" PRIu64 "\t", file, upk_class_word(err->cls), (unsigned)err->code,
+               err->offset);
         write_field(message);
         putchar('\n');
     } else {
@@ -104,7 +120,7 @@ static void say_refused(struct run *r, const char *file, const struct upk_error 
 
 static void say_accepted(struct run *r, const char *file, const struct upk_doc *doc) {
     struct upk_error err = {0};
-    struct text text = {r->kept, 0};
+    struct text text = {r, 0, true};
     if (!print_value(r->cli->print, doc, keep, &text, &err)) {
         say_refused(r, file, &err);
         return;
@@ -114,8 +130,8 @@ static void say_accepted(struct run *r, const char *file, const struct upk_doc *
     } else {
         write_name(r, file);
     }
-    if (text.len <= KEPT_TEXT) {
-        fwrite(text.kept, 1, text.len, stdout);
+    if (text.fits) {
+        fwrite(r->kept, 1, text.len, stdout);
     } else {
         print_value(r->cli->print, doc, write_out, NULL, &err);
     }
@@ -194,11 +210,6 @@ static bool read_buffers(struct run *r) {
 
 static enum cli_exit run_all(struct run *r) {
     if (!read_buffers(r)) return CLI_IO;
-    r->kept = malloc(KEPT_TEXT);
-    if (!r->kept) {
-        cli_complain(r->cli, "out of memory");
-        return CLI_IO;
-    }
     for (size_t i = 0; i < r->cli->files.count; i++) decide(r, r->cli->files.at[i]);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_complain(r->cli, "cannot write standard output: %s", strerror(errno));

@@ -19,16 +19,16 @@ say() {
 say "$build/policyc" $here/demo.policy -o "$out/demo.c"
 say "${CC:-gcc}" -O2 -Iruntime -I"$out" -o "$out/host" $here/host.c "$out/demo.c" "$build/libupk.a"
 
-cd $here
 for file in \
     "meeting.pkl:        a meeting, protocol 4" \
     "python2.pkl:        written by Python 2.7" \
     "os_system.pkl:      would run a command" \
+    "price.pkl:          a Decimal, which this policy does not grant" \
     "wrong_type.pkl:     a date made of text" \
     "sharing_bomb.pkl:   254 bytes that mean 2^40 lists" \
     "truncated.pkl:      the first 100 bytes of meeting.pkl" \
     "lfs_pointer.pkl:    no pickle at all"; do
     printf '\n# %s\n' "$(echo "${file#*:}" | sed 's/^ *//')"
     # A refusal is what most of these are for.
-    "$OLDPWD/$out/host" "${file%%:*}" || [ $? = 2 ]
+    "$out/host" "$here/${file%%:*}" || [ $? = 2 ]
 done

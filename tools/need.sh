@@ -51,10 +51,10 @@ find_missing() {
         test | asan | check) need has_header cmocka.h "libcmocka-dev" ;;
         esac
         case $level in
-        asan | fuzz | check)
-            need has_command "$clang" "clang"
-            need has_sanitizers "" "libclang-rt-14-dev"
-            ;;
+        test | asan | fuzz | check) need has_command "$clang" "clang" ;;
+        esac
+        case $level in
+        asan | fuzz | check) need has_sanitizers "" "libclang-rt-14-dev" ;;
         esac
         case $level in
         check)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write runtime/print_unicode.c: which code points Python calls printable, by the Unicode version of this Python."""
+"""Write runtime/print_unicode.c: the code points that Python calls printable, by the Unicode version of this Python."""
 import unicodedata
 
 
@@ -16,13 +16,15 @@ print("""/* Code points that Python's repr prints as they are.  Written by tools
 #include "print_walk.h"
 
 /* Where printable and not printable change; U+0000 is not. */
+/* clang-format off */
 static const uint32_t edges[] = {""" % unicodedata.unidata_version)
-for i in range(0, len(edges), 12):
-    print("    " + " ".join("0x%x," % e for e in edges[i:i + 12]))
+for i in range(0, len(edges), 10):
+    print("    " + " ".join("0x%x," % e for e in edges[i:i + 10]))
 print("""};
+/* clang-format on */
 
 bool code_is_printable(uint32_t code) {
-    size_t from = 0, to = sizeof edges / sizeof *edges; /* edges before `from` are at or below code, from `to` on above */
+    size_t from = 0, to = sizeof edges / sizeof *edges; /* edges before `from` are at or below code */
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (edges[middle] <= code) {

@@ -1,6 +1,7 @@
 /* unpickle: a host of libupk with the shipped policies compiled in.
  *
- * Layer: a program, over cli.h.  shipped.inc is written by the Makefile: X("name", symbol) for each channel of each policy.
+ * Layer: a program, over cli.h.  shipped.inc is written by the Makefile: X("name", symbol) for each channel
+ * of each policy.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,9 @@ static const struct upk_policy *find_policy(const struct cli *c) {
         found = s->policy;
     }
     if (named == 1) return found;
-    cli_complain(c, named ? "policy %s has several channels: see --list-policies" : "no policy %s: see --list-policies",
+    cli_complain(c,
+                 named ? "policy %s has several channels: see --list-policies"
+                       : "no policy %s: see --list-policies",
                  cli_show(c->policy).text);
     return NULL;
 }

@@ -4,7 +4,7 @@
  *   - a compile that fails has reported an error, and one that succeeds none;
  *   - with and without a writer of messages the outcome and the number of errors are the same;
  *   - messages are printable, whatever the bytes;
- *   - a model's rows, aliases, fields and classes are sorted and none is there twice, and types are well formed.
+ *   - a model's rows, aliases, fields and classes are sorted and none is there twice; types are well formed.
  *
  * Layer: tests only, over the compiler's front door.
  */
@@ -44,7 +44,8 @@ static void require_type(const struct model_type *t) {
     REQUIRE(t->lo <= t->hi);
     REQUIRE(t->optional + t->repeats <= t->elem_count);
     for (size_t i = 1; i < t->char_count; i++) REQUIRE(t->chars[i].lo > t->chars[i - 1].hi + 1);
-    for (size_t i = 1; i < t->field_count; i++) REQUIRE(text_compare(t->fields[i - 1].key, t->fields[i].key) < 0);
+    for (size_t i = 1; i < t->field_count; i++)
+        REQUIRE(text_compare(t->fields[i - 1].key, t->fields[i].key) < 0);
     for (size_t i = 1; i < t->class_count; i++) REQUIRE(compare_names(t->classes[i - 1], t->classes[i]) < 0);
     for (size_t i = 0; i < t->alt_count; i++) REQUIRE(t->alts[i]->kind != UPK_TYPE_UNION);
     if (t->kind == UPK_TYPE_UNION) REQUIRE(t->alt_count >= 2);
@@ -53,7 +54,8 @@ static void require_type(const struct model_type *t) {
 }
 
 static void require_form(const struct model_form *f) {
-    const struct model_type *const held[] = {f->args, f->kw, f->state, f->items, f->pair_key, f->pair_value, f->adds};
+    const struct model_type *const held[] = {f->args,     f->kw,         f->state, f->items,
+                                             f->pair_key, f->pair_value, f->adds};
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
         if (held[i] != NULL) require_type(held[i]);
     }
@@ -68,7 +70,8 @@ static void require_model(const struct model *m) {
     require_type(m->root);
     REQUIRE(m->protocol_min <= m->protocol_max && m->protocol_max <= 5);
     REQUIRE(m->allowed['.'] && !m->allowed[0x82] && !m->allowed[0x83] && !m->allowed[0x84]);
-    for (size_t i = 1; i < m->alias_count; i++) REQUIRE(text_compare(m->aliases[i - 1].from, m->aliases[i].from) < 0);
+    for (size_t i = 1; i < m->alias_count; i++)
+        REQUIRE(text_compare(m->aliases[i - 1].from, m->aliases[i].from) < 0);
     for (size_t i = 0; i < m->row_count; i++) {
         REQUIRE(m->rows[i].form_count != 0);
         REQUIRE(m->rows[i].name.module.len - 1 < 256 && m->rows[i].name.qualname.len - 1 < 256);
@@ -81,7 +84,8 @@ static size_t compile(const uint8_t *data, size_t size, bool quiet) {
     size_t total = 0;
     struct diag d;
     struct compiled *compiled = NULL;
-    const struct compile_options options = {.path = "fuzz.policy", .text = (const char *)data, .text_len = size};
+    const struct compile_options options = {
+        .path = "fuzz.policy", .text = (const char *)data, .text_len = size};
     diag_init(&d, (struct diag_sink){.write = quiet ? NULL : take_message, .context = &total});
     const bool good = policy_compile(&options, &d, &compiled);
     const size_t errors = diag_error_count(&d);

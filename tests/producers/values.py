@@ -70,7 +70,8 @@ def values():
     yield "datetime", [D.datetime.min, D.datetime.max, D.datetime(2024, 2, 29, 12, 34, 56, 789)], "accept"
     yield "timedelta", [D.timedelta.min, D.timedelta.max, D.timedelta(0, -1), D.timedelta(1, 2, 3)], "accept"
     yield "struct_time", [time.gmtime(0), time.localtime(0), time.strptime("2024", "%Y")], "accept"
-    yield "uuid", [uuid.UUID(int=0), uuid.UUID(int=2**128 - 1), uuid.uuid5(uuid.NAMESPACE_DNS, "host.example")], "accept"
+    yield "uuid", [uuid.UUID(int=0), uuid.UUID(int=2**128 - 1),
+                   uuid.uuid5(uuid.NAMESPACE_DNS, "host.example")], "accept"
     yield "ordered", [collections.OrderedDict(), collections.OrderedDict([(u"b", 1), (u"a", [2])])], "accept"
     yield "counter", [collections.Counter(), collections.Counter(u"abca")], "accept"
     yield "deque", [collections.deque(), collections.deque([1, u"a", None])], "accept"
@@ -80,7 +81,8 @@ def values():
     yield "defaultdict", [collections.defaultdict(f, {u"a": 1}) for f in factories], "accept"
     loop = collections.deque()
     loop.append([loop])
-    # Python 2 writes the members as an argument, a list: it makes two deques of this one and changes the first's list later.
+    # Python 2 writes the members as an argument, a list: it makes two deques of this one and changes the list of
+    # the first one later.
     yield "deque_cycle", loop, "recipe" if PY2 else "accept"
     yield "record", {u"id": uuid.UUID(int=5), u"when": [D.datetime(2024, 2, 29), D.date(2024, 1, 1)],
                      u"price": decimal.Decimal("9.99"), u"tags": set([u"a", u"b"]),
@@ -145,15 +147,16 @@ def values_of_3():
     if sys.version_info >= (3, 9):
         yield "scoped", [ipaddress.ip_address("fe80::1%eth0"), ipaddress.ip_interface("fe80::1%wlan-0.1/64")]
         import zoneinfo
-        keys = sorted(zoneinfo.available_timezones()) if zoneinfo.available_timezones() else []
+        keys = sorted(zoneinfo.available_timezones())
         yield "zones", [zoneinfo.ZoneInfo(k) for k in keys] + [zoneinfo.ZoneInfo.no_cache(k) for k in keys[:3]]
     yield "chainmap", collections.ChainMap({"a": 1}, collections.OrderedDict(b=2), collections.defaultdict(int))
     yield "chainmap_empty", collections.ChainMap()
     yield "user", [collections.UserDict(a=1), collections.UserList([1]), collections.UserString("s")]
     yield "namespace", [types.SimpleNamespace(), types.SimpleNamespace(a=1, b=[types.SimpleNamespace(c=None)])]
     yield "keys", {v: i for i, v in enumerate([
-        decimal.Decimal("1.5"), fractions.Fraction(1, 3), D.date(2024, 1, 1), D.timedelta(1), uuid.UUID(int=1), uuid.UUID(int=2),
-        pathlib.PurePosixPath("a"), ipaddress.ip_address("::1"), frozenset([1]), (1, (2, 3)), b"x", "x", range(3), 2j])}
+        decimal.Decimal("1.5"), fractions.Fraction(1, 3), D.date(2024, 1, 1), D.timedelta(1), uuid.UUID(int=1),
+        uuid.UUID(int=2), pathlib.PurePosixPath("a"), ipaddress.ip_address("::1"), frozenset([1]), (1, (2, 3)),
+        b"x", "x", range(3), 2j])}
 
 
 def ways():

@@ -83,7 +83,7 @@ static inline uint32_t t_bound(struct table *t, int64_t lo, int64_t hi)
     b->lo[1] = lo < 0 ? UINT64_MAX : 0;
     b->hi[0] = (uint64_t)hi;
     b->hi[1] = hi < 0 ? UINT64_MAX : 0;
-    b->negative = (lo < 0) | (hi < 0) << 1;
+    b->negative = (lo < 0 ? 1u : 0u) | (hi < 0 ? 2u : 0u);
     return t->policy.bound_count++;
 }
 

@@ -19,10 +19,6 @@
 
 enum { LONGEST = 5000, ALL_FAMILIES = (1 << UPK_FAMILY_COUNT) - 1 };
 
-static const uint8_t buffer_bytes[64];
-static const struct upk_bytes buffers[2] = {{buffer_bytes, sizeof buffer_bytes},
-                                            {buffer_bytes, sizeof buffer_bytes}};
-
 static const uint64_t standard[UPK_BUDGET_COUNT] = {
 #define UPK_X(name, word, standard, most, unit) standard,
     UPK_BUDGETS(UPK_X)
@@ -32,11 +28,7 @@ static const uint64_t standard[UPK_BUDGET_COUNT] = {
 typedef bool (*judge_fn)(const void *bytes, size_t len, const uint64_t *budgets, struct upk_error *err);
 
 static struct upk_options options_with(const uint64_t *budgets) {
-    return (struct upk_options){.flags = UPK_FAMILY_FLAGS,
-                                .families = ALL_FAMILIES,
-                                .buffers = buffers,
-                                .buffer_count = 2,
-                                .budgets = budgets};
+    return (struct upk_options){.flags = UPK_FAMILY_FLAGS, .families = ALL_FAMILIES, .budgets = budgets};
 }
 
 static bool inspect(const void *bytes, size_t len, const uint64_t *budgets, struct upk_error *err) {
@@ -47,12 +39,23 @@ static bool inspect(const void *bytes, size_t len, const uint64_t *budgets, stru
     return accepted;
 }
 
+/* A scan has no limit but memory. */
 static bool scan(const void *bytes, size_t len, const uint64_t *budgets, struct upk_error *err) {
     struct upk_options options = options_with(budgets);
     struct upk_scan *result = NULL;
     bool accepted = upk_scan(bytes, len, &options, &result, err);
     upk_scan_free(result);
     return accepted;
+}
+
+static uint64_t scanned_figure(const void *bytes, size_t len, enum upk_budget budget) {
+    struct upk_options options = options_with(NULL);
+    struct upk_scan *result = NULL;
+    struct upk_error err;
+    assert_true(upk_scan(bytes, len, &options, &result, &err));
+    uint64_t figure = result->figures[budget];
+    upk_scan_free(result);
+    return figure;
 }
 
 /* The shipped policy with other budgets. */
@@ -92,7 +95,7 @@ static void passes_at_limit_and_not_below(const char *label, const void *bytes, 
         fail_msg("%s: budget %s %llu is enough, but %llu was said to be needed", label,
                  upk_budget_word(budget), (unsigned long long)(n - 1), (unsigned long long)n);
     if (err.cls != UPK_CLASS_LIMIT || err.code != UPK_ERR_BUDGET || err.budget != budget ||
-        err.limit != n - 1 || err.figure < n || err.offset > len)
+        err.limit != n - 1 || (err.figure < n && budget != UPK_BUDGET_MEMORY) || err.offset > len)
         fail_msg("%s: budget %s %llu: class %s code %u budget %s limit %llu figure %llu offset %llu", label,
                  upk_budget_word(budget), (unsigned long long)(n - 1), upk_class_word(err.cls), err.code,
                  upk_budget_word(err.budget), (unsigned long long)err.limit, (unsigned long long)err.figure,
@@ -137,7 +140,7 @@ static void stated_figures_are_the_limits_of_inspection(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct known *k = &known[i];
         passes_at_limit_and_not_below(k->label, k->bytes, k->len, k->budget, k->figure, inspect);
-        passes_at_limit_and_not_below(k->label, k->bytes, k->len, k->budget, k->figure, scan);
+        assert_int_equal(scanned_figure(k->bytes, k->len, k->budget), k->figure);
     }
 }
 
@@ -162,7 +165,6 @@ static void figures_are_limits(const struct corpus_file *file, void *ctx) {
         if (budget == UPK_BUDGET_MATCHES || budget == UPK_BUDGET_MEMORY || budget == UPK_BUDGET_NAME)
             continue; /* a policy's, or the arena's; a longer name is class global */
         passes_at_limit_and_not_below(file->path, file->bytes, file->len, budget, figures[budget], inspect);
-        passes_at_limit_and_not_below(file->path, file->bytes, file->len, budget, figures[budget], scan);
         tally->tested[budget] += figures[budget] > 0;
         uint64_t none[UPK_BUDGET_COUNT];
         memcpy(none, standard, sizeof none);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "graph.h"
+#include "cells.h"
 
 static struct mem mem;
 

@@ -2,7 +2,7 @@
  *
  * Layer: tests of runtime/utf8.c.
  */
-#include "graph.h"
+#include "cells.h"
 
 enum { LAST_CODE = 0x10ffff };
 

@@ -5,9 +5,11 @@ They are checked in; this file says how they were made.  The one of Python 2 was
 file too and writes that one alone.  Nothing here is ever loaded.
 """
 import datetime
+import decimal
 import os
 import pickle
 import sys
+import types
 
 
 def write(name, data):
@@ -36,6 +38,18 @@ class Call:
         return self.step
 
 
+def result_of_a_worker():
+    """An object of a class of an application, module worker.bash."""
+    module = types.ModuleType("worker.bash")
+    module.BashResult = type("BashResult", (), {"__module__": "worker.bash"})
+    sys.modules.update({"worker": types.ModuleType("worker"), "worker.bash": module})
+    result = module.BashResult()
+    result.exit_code = 0
+    result.stdout = "42 rows\n"
+    result.finished = datetime.datetime(2024, 2, 29, 12, 0)
+    return result
+
+
 def write_python3():
     meeting = {
         "title": "Release review",
@@ -50,6 +64,9 @@ def write_python3():
     write("truncated.pkl", data[:100])
     write("os_system.pkl", pickle.dumps({"answer": [1, 2, Call(os.system, "true")]}, 4))
     write("wrong_type.pkl", pickle.dumps({"start": [None, Call(datetime.date, "2024-02-29")]}, 4))
+
+    write("result.pkl", pickle.dumps(result_of_a_worker(), 4))
+    write("price.pkl", pickle.dumps({"item": "tea", "prices": [1, decimal.Decimal("9.90")]}, 4))
 
     bomb = []
     for _ in range(40):

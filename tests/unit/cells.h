@@ -2,8 +2,8 @@
  *
  * Layer: tests of the runtime's private graph; a test includes it once.
  */
-#ifndef TEST_GRAPH_H
-#define TEST_GRAPH_H
+#ifndef TEST_CELLS_H
+#define TEST_CELLS_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,6 +103,8 @@ static inline void add(struct upk_doc *doc, struct upk_cell *c, struct upk_value
         return;
     }
     struct upk_cell *child = v.as.cell;
+    if (v.kind >= UPK_PERSID)
+        c->flags |= CELL_HAS_CELL;
     c->size += child->size - 1;
     child->flags |= child->flags & CELL_ABSORBED ? CELL_SHARED : CELL_ABSORBED;
     struct upk_value r = value_resolve(v);

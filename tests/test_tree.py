@@ -1,0 +1,77 @@
+#!/usr/bin/python3
+"""What the tree promises about itself: public headers stand alone, the library shows and needs no more than it says, the layers
+point one way, files stay small.
+
+usage: test_tree.py BUILD       (from the top folder, after `make`)
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+from run_corpus import Tally
+
+STRICT = ("-std=c11 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes "
+          "-Werror").split()
+
+# What the C library must not be asked for by the runtime: ends of the program, its own output, its own state.
+FORBIDDEN = {"abort", "exit", "_exit", "_Exit", "quick_exit", "printf", "puts", "putchar", "perror", "stdout", "stderr", "longjmp",
+             "setjmp", "_setjmp", "__longjmp_chk", "getenv", "setlocale", "rand", "srand", "time", "signal", "system", "popen", "fopen",
+             "open", "read", "write", "dlopen", "alloca"}
+
+MOST_LINES = 600
+
+
+def headers_stand_alone(tally):
+    for header in ("runtime/upk.h", "runtime/upk_tables.h", "runtime/find_class.h"):
+        for compiler in (os.environ.get("CC", "gcc"), os.environ.get("CLANG", "clang")):
+            source = '#include "%s"\n#include "%s"\nextern int nothing;\n' % (header, header)
+            done = subprocess.run([compiler, *STRICT, "-I.", "-fsyntax-only", "-xc", "-"], input=source.encode(),
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            tally.check(done.returncode == 0, "%s alone by %s:\n%s" % (header, compiler, done.stdout.decode()))
+
+
+def library_shows_and_needs_little(build, tally):
+    lines = subprocess.run(["nm", "-P", build + "/libupk.a"], stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+    symbols = [line.split()[:2] for line in lines if len(line.split()) >= 2]
+    shown = {name for name, kind in symbols if kind in "TDBRVW"}
+    needed = {name for name, kind in symbols if kind == "U"}
+    writable = {name for name, kind in symbols if kind in "BbDdCc" and not name.startswith(".")}
+    tally.check(shown and all(name.startswith("upk_") for name in shown), "shown: %s" % sorted(shown))
+    tally.check(needed and not needed & FORBIDDEN, "needed: %s" % sorted(needed & FORBIDDEN))
+    # Data with pointers in it is relocated once and never written by the library.
+    sections = subprocess.run(["objdump", "-h", build + "/libupk.a"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    sizes = {name: int(size, 16) for name, size in re.findall(r"^\s*\d+ (\.data|\.bss)\s+([0-9a-f]+)", sections, re.M)}
+    tally.check(not any(sizes.values()), "writable data: %s %s" % (sizes, sorted(writable)))
+
+    declared = set(re.findall(r"\b(upk_[a-z0-9_]+)\(", open("runtime/upk.h", encoding="utf-8").read()))
+    tally.check(declared <= shown, "declared in upk.h, not in the library: %s" % sorted(declared - shown))
+
+
+def layers_point_one_way(tally):
+    for path in sorted(glob.glob("runtime/*.[ch]") + glob.glob("compiler/*.[ch]") + glob.glob("tools/*.[ch]")):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        tally.check(text.startswith("/*"), "%s: no comment at its head" % path)
+        tally.check(text.count("\n") < MOST_LINES, "%s: %d lines" % (path, text.count("\n")))
+        included = {os.path.normpath(os.path.join(os.path.dirname(path), name)) for name in re.findall(r'#include "([^"]+)"', text)}
+        private = {name for name in included if name.startswith("runtime/")
+                   and name not in ("runtime/upk.h", "runtime/upk_tables.h", "runtime/find_class.h", "runtime/compat_names.h")}
+        if path.startswith("runtime/"):
+            tally.check(all(os.path.dirname(name) == "runtime" for name in included), "%s includes %s" % (path, sorted(included)))
+        else:
+            tally.check(not private, "%s includes %s" % (path, sorted(private)))
+
+
+def main():
+    tally = Tally()
+    headers_stand_alone(tally)
+    library_shows_and_needs_little(sys.argv[1], tally)
+    layers_point_one_way(tally)
+    print("%d passed, %d failed" % (tally.passed, tally.failed))
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
