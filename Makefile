@@ -33,6 +33,9 @@ STRICT := -std=c11 -Wall -Wextra -Wshadow -Wconversion -Wvla -Wcast-qual -Wstric
           -Wimplicit-fallthrough
 # Other compilers than gcc 12 and clang 14 may know more warnings: `make WERROR=`.
 WERROR ?= -Werror
+# One short line for each step; `make V=1` shows the commands.
+say = $(if $(V),,@printf '%-8s %s\n' $(1) $(2);)
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -67,18 +70,18 @@ GEN := $(BUILD)/gen
 
 $(GEN)/parse.c $(GEN)/parse.h &: grammar/policy.y | need
 	@mkdir -p $(@D)
-	$(BISON) -Wall -Wcounterexamples -Werror --header=$(GEN)/parse.h -o $(GEN)/parse.c $<
+	$(call say,BISON,$@)$(BISON) -Wall -Wcounterexamples -Werror --header=$(GEN)/parse.h -o $(GEN)/parse.c $<
 
 $(GEN)/scan.c: grammar/policy.l | need
 	@mkdir -p $(@D)
-	$(FLEX) -o $@ $<
+	$(call say,FLEX,$@)$(FLEX) -o $@ $<
 
 $(GEN)/keywords.c: grammar/keywords.gperf | need
 	@mkdir -p $(@D)
-	$(GPERF) --output-file=$@ $<
+	$(call say,GPERF,$@)$(GPERF) --output-file=$@ $<
 
 # A policy becomes C: shipped ones, and those of tests.
-POLICYC = @mkdir -p $(@D) && $(BUILD)/policyc --policy-dir policies -MD -o $(basename $@).c $<
+POLICYC = $(call say,POLICYC,$(basename $@).c)mkdir -p $(@D) && $(BUILD)/policyc --policy-dir policies -MD -o $(basename $@).c $<
 
 $(BUILD)/policies/%.c $(BUILD)/policies/%.h &: policies/%.policy $(BUILD)/policyc
 	$(POLICYC)
@@ -120,21 +123,21 @@ $(BUILD)/$(1)/flags: FORCE
 
 $(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | need
 	@mkdir -p $$(@D)
-	$$($(1)_CC) $$(INCLUDE) $$(DEFINES_$$(basename $$<)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$($(1)_CC) $$(INCLUDE) $$(DEFINES_$$(basename $$<)) -MMD -MP -c -o $$@ $$<
 
 # Parser, scanner and keywords: generated C converts integers freely.
 $(BUILD)/$(1)/gen/%.o: $(GEN)/%.c $(BUILD)/$(1)/flags
 	@mkdir -p $$(@D)
-	$$($(1)_CC) -Wno-conversion -Icompiler -I$(GEN) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$($(1)_CC) -Wno-conversion -Icompiler -I$(GEN) -MMD -MP -c -o $$@ $$<
 
 # Compiled policies, as a host compiles them.
 $(BUILD)/$(1)/policies/%.o: $(BUILD)/policies/%.c $(BUILD)/$(1)/flags
 	@mkdir -p $$(@D)
-	$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
 
 $(BUILD)/$(1)/tests/%.policy.o: $(BUILD)/tests/%.c $(BUILD)/$(1)/flags
 	@mkdir -p $$(@D)
-	$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
 
 # Generated headers must be there before what includes them is first compiled; afterwards the .d files know.
 $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o \
@@ -149,42 +152,42 @@ $(BUILD)/$(1)/tests/bench/bench.o: | $(BUILD)/tests/bench/bench.h
 
 $(BUILD)/$(1)/libupk-private.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 
 $(BUILD)/$(1)/libupk.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
-	$(LD) -r -o $(BUILD)/$(1)/upk.o $$^
-	$(OBJCOPY) -w --keep-global-symbol='upk_*' $(BUILD)/$(1)/upk.o
+	$$(call say,LD,$$@)$(LD) -r -o $(BUILD)/$(1)/upk.o $$^
+	$$(call say,OBJCOPY,$$@)$(OBJCOPY) -w --keep-global-symbol='upk_*' $(BUILD)/$(1)/upk.o
 	@rm -f $$@
-	$(AR) rcs $$@ $(BUILD)/$(1)/upk.o
+	$$(call say,AR,$$@)$(AR) rcs $$@ $(BUILD)/$(1)/upk.o
 
 $(BUILD)/$(1)/libpolicyc.a: $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o)
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 
 $(BUILD)/$(1)/libtest.a: $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 
 $(BUILD)/$(1)/policyc: $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o $(CLI:%.c=$(BUILD)/$(1)/%.o) \
     $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
-	$$($(1)_CC) -o $$@ $$^ -lmd
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd
 
 $(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk.a
-	$$($(1)_CC) -o $$@ $$^
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^
 
 $(UNIT_OF_COMPILER:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
     $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
-	$$($(1)_CC) -o $$@ $$^ -lcmocka -lmd
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lcmocka -lmd
 
 $(UNIT_OF_RUNTIME:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
     $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk-private.a
-	$$($(1)_CC) -o $$@ $$^ -lcmocka -lm
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lcmocka -lm
 
 # A fuzz target links both sides; libFuzzer brings main, or else replay.c does.
 $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%): $(BUILD)/$(1)/tests/fuzz/%: $(BUILD)/$(1)/tests/fuzz/%.o $(3) \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
-	$$($(1)_CC) $(4) -o $$@ $$^ -lmd
+	$$(call say,LINK,$$@)$$($(1)_CC) $(4) -o $$@ $$^ -lmd
 
 -include $(wildcard $(BUILD)/$(1)/*/*.d $(BUILD)/$(1)/tests/*/*.d)
 endef
@@ -198,14 +201,14 @@ $(eval $(call variant,pic,$(CC) $(CFLAGS) -fPIC,,))
 
 # The programs and the library that users see are those of variant `release`.
 $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle: $(BUILD)/%: $(BUILD)/release/%
-	ln -f $< $@
+	@ln -f $< $@
 
 # ---- tests --------------------------------------------------------------------------------------------------------------
 
 # The corpus, kept packed.
 $(BUILD)/corpus/manifest.json: tests/corpus/corpus.tar.xz | need
 	@mkdir -p $(BUILD)/corpus
-	tar -xJf $< --strip-components=1 --no-same-owner -m -C $(BUILD)/corpus
+	$(call say,TAR,$@)tar -xJf $< --strip-components=1 --no-same-owner -m -C $(BUILD)/corpus
 
 TEST_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/release/tests/unit/%) \
     $(FUZZ:%=$(BUILD)/release/tests/fuzz/%)
@@ -234,11 +237,11 @@ demo: all
 # ---- benchmark ----------------------------------------------------------------------------------------------------------
 
 $(BUILD)/bench/stamp: tests/bench/gen.py tests/bench/perf_types.py | need
-	$(PYTHON) -B tests/bench/gen.py $(BUILD)/bench
+	$(call say,PYTHON,$@)$(PYTHON) -B tests/bench/gen.py $(BUILD)/bench
 	@touch $@
 
 $(BUILD)/pic/bench.so: $(BUILD)/pic/tests/bench/bench.o $(BUILD)/pic/tests/bench/bench.policy.o $(BUILD)/pic/libupk.a
-	$(pic_CC) -shared -Wl,-Bsymbolic -o $@ $^
+	$(call say,LINK,$@)$(pic_CC) -shared -Wl,-Bsymbolic -o $@ $^
 
 bench: $(BUILD)/pic/bench.so $(BUILD)/bench/stamp
 	@$(PYTHON) -B tests/bench/bench.py $(BUILD)/pic/bench.so $(BUILD)/bench
@@ -264,10 +267,10 @@ $(BUILD)/install/prefix: FORCE
 	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
 
 $(INSTALLED): $(BUILD)/install/%.o: compiler/%.c $(BUILD)/release/flags $(BUILD)/install/prefix | need $(GEN)/parse.h
-	$(release_CC) -Icompiler -I$(GEN) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)$(release_CC) -Icompiler -I$(GEN) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
 
 $(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/release/libpolicyc.a $(BUILD)/release/libupk.a
-	$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd
+	$(call say,LINK,$@)$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd
 
 -include $(wildcard $(BUILD)/install/*.d)
 

@@ -131,7 +131,7 @@ struct ast_row {
     struct ast_node node;
     enum ast_row_kind kind;
     struct ast_list names;  /* ast_name_node */
-    struct ast_list makers; /* ast_maker; of const: one, with clauses at most */
+    struct ast_list makers; /* ast_maker; of const: one */
     struct ast_word keyword;
 };
 
@@ -192,8 +192,8 @@ struct ast_file {
     struct ast_word name;
     struct ast_number revision; /* of a policy */
     struct ast_list items;      /* ast_item */
-    bool items_lost,
-        rows_lost; /* some could not be parsed: what would follow from their absence is not reported */
+    /* Some could not be parsed: what would only follow from their absence is not reported. */
+    bool items_lost, types_lost, rows_lost;
 };
 
 #endif

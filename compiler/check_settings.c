@@ -96,10 +96,25 @@ static bool names_ext(const bool set[256]) {
     return false;
 }
 
+/* After an error about a channel: the place in the policy that it is held against. */
+static void note_outer(struct compilation *c, const struct ast_node *at) {
+    if (at != NULL) {
+        diag_note(c->diag, at->span, "the policy sets it here");
+    }
+}
+
 static void opcodes_read(struct compilation *c, const struct ast_item *item, const struct settings *outer,
                          struct settings *s) {
     bool set[256] = {false}, except[256] = {false};
     bool good = true;
+    s->opcodes_at = &item->node;
+    for (const struct ast_node *n = item->except.first; n != NULL; n = n->next) {
+        const struct ast_word *word = &((const struct ast_name_node *)n)->name;
+        if (!opcodes_named(word->text, except)) {
+            opcode_unknown(c, word);
+            good = false;
+        }
+    }
     for (const struct ast_node *n = item->names.first; n != NULL; n = n->next) {
         const struct ast_word *word = &((const struct ast_name_node *)n)->name;
         bool named[256] = {false};
@@ -116,19 +131,13 @@ static void opcodes_read(struct compilation *c, const struct ast_item *item, con
         bool wider = false;
         for (size_t i = 0; i < 256; i++) {
             set[i] = set[i] || named[i];
-            wider = wider || (outer != NULL && named[i] && !outer->opcodes[i]);
+            wider = wider || (outer != NULL && named[i] && !except[i] && !outer->opcodes[i]);
         }
-        if (wider) {
+        if (wider && !c->opcodes_unknown) {
             diag_error(c->diag, word->span, P_WIDENED,
                        "the policy does not allow `%s', and a channel only narrows",
                        diag_quote(c->diag, word->text));
-            good = false;
-        }
-    }
-    for (const struct ast_node *n = item->except.first; n != NULL; n = n->next) {
-        const struct ast_word *word = &((const struct ast_name_node *)n)->name;
-        if (!opcodes_named(word->text, except)) {
-            opcode_unknown(c, word);
+            note_outer(c, outer->opcodes_at);
             good = false;
         }
     }
@@ -166,8 +175,10 @@ static void protocol_read(struct compilation *c, const struct ast_item *item, co
         diag_error(c->diag, item->node.span, P_WIDENED,
                    "the policy's protocols are %lu..%lu, and a channel only narrows",
                    (unsigned long)outer->protocol_min, (unsigned long)outer->protocol_max);
+        note_outer(c, outer->protocol_at);
         return;
     }
+    s->protocol_at = &item->node;
     s->protocol_min = (uint32_t)ends[0];
     s->protocol_max = (uint32_t)ends[1];
 }
@@ -202,6 +213,11 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
     }
     seen[b] = limit;
     uint64_t value = 0;
+    if (outer == NULL) {
+        /* Where the value turns out to be a mistake, no channel and no row is held against the default. */
+        s->budgets[b] = BUDGETS[b].most;
+        s->budgets_at[b] = &limit->node;
+    }
     if (limit->number.bad) {
         return;
     }
@@ -220,6 +236,7 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
         diag_error(c->diag, limit->number.span, P_WIDENED,
                    "the policy's budget `%s' is %llu, and a channel only narrows", BUDGETS[b].word,
                    (unsigned long long)outer->budgets[b]);
+        note_outer(c, outer->budgets_at[b]);
         return;
     }
     s->budgets[b] = value;

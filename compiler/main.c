@@ -55,8 +55,7 @@ static int print_out(const char *text) {
 
 static int run(const struct options *o) {
     struct diag d;
-    const char *no_colour = getenv("NO_COLOR");
-    bool colour = isatty(STDERR_FILENO) && (no_colour == NULL || no_colour[0] == '\0');
+    bool colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
     diag_init(&d, (struct diag_sink){.write = write_stderr, .colour = colour});
     struct compiled *compiled = NULL;
     bool good = policy_compile(&o->compile, &d, &compiled);

@@ -144,9 +144,9 @@ static void steps_read(struct compilation *c, struct unit *u, const struct ast_m
     const struct ast_step *seen[AST_ADDS + 1] = {NULL};
     for (const struct ast_node *n = maker->steps.first; n != NULL; n = n->next) {
         const struct ast_step *step = (const struct ast_step *)n;
-        if (maker->verb == AST_REF_VERB) {
+        if (maker->verb == AST_REF_VERB || maker->verb == AST_CONST) {
             diag_error(c->diag, step->node.span, P_STEPS_NOT_ALLOWED,
-                       "a `ref' is only mentioned: it takes no `%s'", step_name(step->kind));
+                       "nothing is made here, so `%s' has no meaning", step_name(step->kind));
             continue;
         }
         enum ast_step_kind kind = step->kind == AST_STATE_OPTIONAL ? AST_STATE : step->kind;

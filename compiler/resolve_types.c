@@ -129,7 +129,7 @@ void types_declare(struct compilation *c, struct unit *u) {
 }
 
 static void unknown_type(struct compilation *c, const struct unit *u, const struct ast_word *name) {
-    if (u->file.items_lost) {
+    if (u->file.types_lost) {
         return;
     }
     diag_error(c->diag, name->span, P_UNKNOWN_TYPE, "unknown type `%s'", diag_quote(c->diag, name->text));

@@ -311,6 +311,7 @@ bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_fil
         return false;
     }
     file->items_lost = file->items_lost || outcome != 0;
+    file->types_lost = file->types_lost || (outcome != 0 && s->last.kind != TOK_EOF);
     if (outcome != 0 && diag_error_count(d) == errors) {
         syntax_too_deep(s, s->last.span);
     }

@@ -60,8 +60,9 @@ struct syntax {
     struct token
         queue[SYNTAX_QUEUE]; /* to be delivered before anything new is scanned; first in, first out */
     size_t queued;
-    struct token last;                             /* delivered last */
-    uint32_t end;                                  /* where the token before `last` ends */
+    int statement;     /* kind of the token that the current statement begins with */
+    struct token last; /* delivered last */
+    uint32_t end;      /* where the token before `last` ends */
     struct syntax_nesting nesting, nesting_before; /* with and without `last` */
     struct span blocks[SYNTAX_BLOCKS];             /* where each open block was opened */
     bool recovering;                               /* skip to the end of the broken statement */

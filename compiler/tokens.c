@@ -118,6 +118,9 @@ static void token_count(struct syntax *s, struct token *token) {
     if (begins && s->nesting.depth == s->nesting.block_depth && opens_block(token->kind)) {
         s->nesting.block_comes = true;
     }
+    if (begins) {
+        s->statement = token->kind;
+    }
     s->end = s->last.span.to;
     s->last = *token;
 }
@@ -130,14 +133,19 @@ static void report_unclosed(struct syntax *s, struct span at) {
     diag_note(s->diag, s->blocks[s->nesting.block_depth - 1], "this `{' is not closed");
 }
 
-/* Closes all open blocks before `token`; what is to be delivered now is the first brace. */
-static struct token close_blocks(struct syntax *s, struct token token) {
-    struct token brace = token_made(s, TOK_RIGHT_BRACE);
+/* Closes all open blocks before `token`. */
+static void close_blocks(struct syntax *s, struct token token) {
     queue_front(s, token);
-    for (size_t i = 1; i < s->nesting.block_depth; i++) {
-        queue_front(s, brace);
+    for (size_t i = 0; i < s->nesting.block_depth; i++) {
+        queue_front(s, token_made(s, TOK_RIGHT_BRACE));
     }
-    return brace;
+}
+
+/* Would the loss of this statement lose a type?  What begins with no known word may have been meant as one. */
+static void statement_lost(struct syntax *s) {
+    if (s->statement == TOK_TYPE || !begins_statement(s->statement)) {
+        s->file->types_lost = true;
+    }
 }
 
 /* Skips what is left of a broken statement and returns the `;` that ends it. */
@@ -154,7 +162,11 @@ static struct token skip_statement(struct syntax *s) {
          * begins. */
         if (after_statement(s) && (depth == 0 ? begins_item(token.kind) : begins_statement(token.kind))) {
             s->nesting.depth = depth;
-            queue_front(s, token);
+            if (depth != 0 && begins_item(token.kind)) {
+                close_blocks(s, token);
+            } else {
+                queue_front(s, token);
+            }
             return token_made(s, TOK_SEMICOLON);
         }
         if (token.kind == TOK_RIGHT_BRACE && s->nesting.depth == depth && depth != 0) {
@@ -180,14 +192,17 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s) {
         if (s->nesting.block_depth != 0 && s->nesting.depth == s->nesting.block_depth && after_statement(s) &&
             begins_item(token.kind)) {
             report_unclosed(s, token.span);
-            token = close_blocks(s, token);
+            close_blocks(s, token);
+            token = token_next(s);
         }
     }
     if (token.kind == SYNTAX_BROKEN_END) {
         token.kind = TOK_PC_error;
         queue_front(s, token_made(s, TOK_SEMICOLON));
+        statement_lost(s);
     } else if (token.kind == TOK_PC_error) {
         s->recovering = true;
+        statement_lost(s);
     }
     token_count(s, &token);
     *value = token.value;
@@ -197,6 +212,7 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s) {
 
 void tokens_recover(struct syntax *s, bool missing) {
     struct token found = s->last;
+    statement_lost(s);
     bool closes_block =
         found.kind == TOK_RIGHT_BRACE && s->nesting.block_depth < s->nesting_before.block_depth;
     if (missing || closes_block) {

@@ -62,6 +62,8 @@ struct settings { /* of a policy or a channel */
     bool opcodes[256];
     uint32_t protocol_min, protocol_max;
     uint64_t budgets[UPK_BUDGET_COUNT];
+    /* Where each was set; NULL: it is the default. */
+    const struct ast_node *opcodes_at, *protocol_at, *budgets_at[UPK_BUDGET_COUNT];
 };
 
 struct compilation {

@@ -87,7 +87,7 @@ static struct ast_list list_of(struct ast_node *node)
 %type <range> opt_range
 %type <list> names namelist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
 %type <list> elemlist
-%type <list> fields channel_items opt_clauses
+%type <list> fields channel_items
 %type <node> arg elem field step limit scope
 %type <type> type atom record literal0
 %type <item> item setting unsupported_item
@@ -223,10 +223,11 @@ row
         { $$ = syntax_row(s, AST_ROW_CLASS, $1, $2, $3, @$); }
     | FUNC names funcalts ";"
         { $$ = syntax_row(s, AST_ROW_FUNC, $1, $2, $3, @$); }
-    | CONST namelist opt_clauses ";"
+    | CONST namelist steps tail ";"
         {
             struct ast_maker *maker = syntax_maker(s, AST_CONST, $1, @1);
-            maker->clauses = $3;
+            maker->steps = $3;
+            maker->clauses = $4;
             $$ = syntax_row(s, AST_ROW_CONST, $1, $2, list_of(&maker->node), @$);
         }
     | unsupported_row
@@ -305,11 +306,6 @@ tail
             $$ = $1;
             syntax_add(&$$, &clause->node);
         }
-    ;
-
-opt_clauses
-    : %empty { $$ = EMPTY; }
-    | BECAUSE STRING { $$ = list_of(&syntax_clause(s, AST_BECAUSE, $2, @1)->node); }
     ;
 
 args

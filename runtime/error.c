@@ -45,6 +45,16 @@ static const char *budget_unit(unsigned b) {
     return b < UPK_BUDGET_COUNT ? units[b] : "";
 }
 
+/* The largest figure that a policy may set; measuring stops above it. */
+static uint64_t budget_most(unsigned b) {
+    static const uint64_t most[] = {
+#define UPK_X(name, word, standard, largest, unit) largest,
+        UPK_BUDGETS(UPK_X)
+#undef UPK_X
+    };
+    return b < UPK_BUDGET_COUNT ? most[b] : 0;
+}
+
 const char *upk_code_sentence(unsigned code) {
     switch (code) {
 #define UPK_X(number, name, cls, sentence) \
@@ -163,7 +173,8 @@ size_t upk_error_message(const struct upk_error *e, char *buf, size_t size) {
         break;
     case UPK_ERR_BUDGET:
         put(&t, "%s: budget %s is %" PRIu64, upk_code_sentence(e->code), upk_budget_word(e->budget), e->limit);
-        if (e->figure) put(&t, ", found %" PRIu64, e->figure);
+        bool more = e->figure > budget_most(e->budget);
+        if (e->figure) put(&t, ", found %s%" PRIu64, more ? "more than " : "", e->figure - more);
         put(&t, " %s", budget_unit(e->budget));
         break;
     default:
@@ -230,7 +241,7 @@ size_t upk_error_grant(const struct upk_error *e, char *buf, size_t size) {
         if (strcmp(family_of(e->opcode), "ext") != 0) put(&t, "opcodes core, %s;", family_of(e->opcode));
         break;
     case UPK_ERR_BUDGET:
-        if (e->figure) put(&t, "budget %s %" PRIu64 ";", upk_budget_word(e->budget), e->figure);
+        if (e->figure && e->figure <= budget_most(e->budget)) put(&t, "budget %s %" PRIu64 ";", upk_budget_word(e->budget), e->figure);
         break;
     case UPK_ERR_CYCLE:
         put(&t, "root any cyclic;");

@@ -46,10 +46,35 @@ static void path_put_key(char *out, size_t size, size_t *len, struct upk_value k
     path_put(out, size, len, part);
 }
 
+static void path_put_index(char *out, size_t size, size_t *len, size_t index) {
+    char part[32];
+    (void)snprintf(part, sizeof part, "[%zu]", index);
+    path_put(out, size, len, part);
+}
+
+/* The values below the first mark: a container that waits for one member (APPEND, SETITEM), that member a container that waits,
+ * and so on; an object that waits for its state. */
+static void path_put_chain(char *out, size_t size, size_t *len, const struct upk_value *v, size_t n) {
+    size_t i = 0;
+    while (i + 1 < n) {
+        unsigned kind = v[i].kind;
+        if (kind == UPK_DICT) {
+            path_put_key(out, size, len, v[i + 1]);
+            i += 2;
+        } else if (kind == UPK_LIST || kind == UPK_OBJECT) {
+            if (kind == UPK_LIST) path_put_index(out, size, len, v[i].as.cell->len);
+            i++;
+        } else {
+            return;
+        }
+    }
+}
+
 /* Each mark opens the members of the value below it; where that is no container, a tuple (or a call) is being collected. */
 void machine_path(const struct machine *m, char *out, size_t size) {
     size_t len = 0;
     path_put(out, size, &len, "$");
+    path_put_chain(out, size, &len, m->stack, (size_t)((m->mark_count ? m->stack + m->marks[0] : m->sp) - m->stack));
     for (size_t k = 0; k < m->mark_count; k++) {
         const struct upk_value *from = m->stack + m->marks[k];
         const struct upk_value *to = k + 1 < m->mark_count ? m->stack + m->marks[k + 1] : m->sp;
@@ -63,9 +88,7 @@ void machine_path(const struct machine *m, char *out, size_t size) {
         if (below.kind == UPK_DICT) {
             if (n % 2) path_put_key(out, size, &len, from[n - 1]);
         } else if (below.kind != UPK_SET) {
-            char part[32];
-            (void)snprintf(part, sizeof part, "[%zu]", before + n);
-            path_put(out, size, &len, part);
+            path_put_index(out, size, &len, before + n);
         }
     }
 }

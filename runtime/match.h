@@ -8,13 +8,14 @@
  *   shape_explain.c  the reason of a refusal
  *   type_name.c      types as a policy writes them
  *
- * A goal is something to be proved of one compound cell.  It asks either all of its parts (a list: each member; a form: each
- * argument, state, ...) or one of them (a union: each alternative; an object: each form).  Parts that need no look below are
- * decided at once and never become goals; a union of which one alternative is left becomes that alternative.
+ * A goal is something to be proved of one compound cell.  It asks either all of its parts (a list: each
+ * member; a form: each argument, state, ...) or one of them (a union: each alternative; an object: each
+ * form).  Parts that need no look below are decided at once and never become goals; a union of which one
+ * alternative is left becomes that alternative.
  *
- * Proofs stop at objects.  Each object must fit some form of its row, or the document is refused; so while a value is matched,
- * an object may be taken to fit, and is of class C if the forms of its row say so.  Only where forms of one row result in
- * different classes are the forms themselves asked.
+ * Proofs stop at objects.  Each object must fit some form of its row, or the document is refused; so while
+ * a value is matched, an object may be taken to fit, and is of class C if the forms of its row say so.
+ * Only where forms of one row result in different classes are the forms themselves asked.
  *
  * Layer: private to the runtime, over scratch.h.
  */
@@ -25,12 +26,13 @@
 
 enum fit { FIT_NO, FIT_YES, FIT_OPEN };
 
+/* GOAL_SPREAD: arguments of an object with CELL_SPREAD, the tuple spread out or the tuple as the one argument,
+ * against those of the form. */
 enum goal_what {
     GOAL_TYPE,   /* cell, against the type `index` */
     GOAL_OBJECT, /* object, against any form of its row */
     GOAL_FORM,   /* object, against the form `index` */
-    GOAL_SPREAD  /* arguments of an object with CELL_SPREAD: the tuple spread out, or the tuple as the one argument, against
-                  * those of the form `index` */
+    GOAL_SPREAD  /* object, against the form `index` */
 };
 
 struct goal {
@@ -40,10 +42,7 @@ struct goal {
 };
 
 /* The number that tells the goals of one cell apart. */
-static inline uint32_t goal_key(const struct goal *g)
-{
-    return g->what << 30 | g->index;
-}
+static inline uint32_t goal_key(const struct goal *g) { return g->what << 30 | g->index; }
 
 struct part {
     struct goal goal;
@@ -70,8 +69,8 @@ struct matcher {
     const struct upk_policy *policy;
     struct mem *mem;
     uint64_t pairs, budget;
-    bool any_at_once; /* CELL_ODD is exact: a container without it is plain data */
-    struct tree *tree;      /* one of the two */
+    bool any_at_once;  /* CELL_ODD is exact: a container without it is plain data */
+    struct tree *tree; /* one of the two */
     struct cyclic *cyclic;
     struct field_memo fields[FIELD_MEMOS];
 };
@@ -86,8 +85,8 @@ bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32
 
 /* v against a type.  FIT_OPEN: *part must be proved. */
 enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part);
-/* The next part of a goal that must be proved (FIT_OPEN), or the verdict on what is left of it.  A goal of all is proved if
- * every part is, a goal of one if some part is (FIT_NO: none left). */
+/* The next part of a goal that must be proved (FIT_OPEN), or the verdict on what is left of it.  A goal of
+ * all is proved if every part is, a goal of one if some part is (FIT_NO: none left). */
 enum fit goal_next(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part);
 bool goal_is_one_of(const struct matcher *m, const struct goal *g);
 /* Some type takes a value of this kind at all. */
@@ -111,7 +110,8 @@ enum form_bar {
 };
 enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f);
 
-/* ---- the two provers.  The second is told all goals first, as nothing is decided before everything is known. */
+/* ---- the two provers.  The second is told all goals first, as nothing is decided before everything is
+ * known. */
 
 bool tree_new(struct matcher *m);
 enum match_status tree_prove(struct matcher *m, const struct goal *g, bool *proved);

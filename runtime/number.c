@@ -1,4 +1,5 @@
-/* Numbers: integers of any size as little-endian two's complement, decimal text, floats from text without a locale.
+/* Numbers: integers of any size as little-endian two's complement, decimal text, floats from text without a
+ * locale.
  *
  * Layer: runtime, over doc.h alone.
  */
@@ -10,7 +11,8 @@
 
 enum {
     DIGITS_A_WORD = 18, /* decimal digits done at once */
-    /* A double and the midpoint of two doubles have at most 768 significant digits; what follows can only say "a bit more". */
+    /* A double and the midpoint of two doubles have at most 768 significant digits; what follows can only
+     * say "a bit more". */
     FLOAT_DIGITS = 800,
     FLOAT_EXPONENT = 100000 /* far beyond what 801 digits can bring back into range */
 };
@@ -21,34 +23,24 @@ __extension__ typedef unsigned __int128 wide; /* of GNU C */
 
 /* ---- two's complement */
 
-static struct upk_value small_int(int64_t i)
-{
-    return (struct upk_value){.kind = UPK_INT, .as = {.i = i}};
-}
+static struct upk_value small_int(int64_t i) { return (struct upk_value){.kind = UPK_INT, .as = {.i = i}}; }
 
-struct upk_value int_from_bytes(const uint8_t *p, size_t n)
-{
-    if (n == 0)
-        return small_int(0);
+struct upk_value int_from_bytes(const uint8_t *p, size_t n) {
+    if (n == 0) return small_int(0);
     uint8_t fill = p[n - 1] & 0x80 ? 0xff : 0;
-    while (n > 8 && p[n - 1] == fill && ((p[n - 2] ^ fill) & 0x80) == 0)
-        n--;
-    if (n > 8)
-        return (struct upk_value){.kind = UPK_BIGINT, .len = (uint32_t)n, .as = {.bytes = p}};
+    while (n > 8 && p[n - 1] == fill && ((p[n - 2] ^ fill) & 0x80) == 0) n--;
+    if (n > 8) return (struct upk_value){.kind = UPK_BIGINT, .len = (uint32_t)n, .as = {.bytes = p}};
     uint64_t u = fill ? UINT64_MAX : 0;
-    for (size_t i = n; i-- > 0;)
-        u = u << 8 | p[i];
+    for (size_t i = n; i-- > 0;) u = u << 8 | p[i];
     int64_t i;
     memcpy(&i, &u, 8);
     return small_int(i);
 }
 
 /* Word k of v in two's complement, the sign going on forever. */
-static uint64_t int_word(struct upk_value v, size_t k)
-{
+static uint64_t int_word(struct upk_value v, size_t k) {
     if (v.kind == UPK_INT) {
-        if (k == 0)
-            return (uint64_t)v.as.i;
+        if (k == 0) return (uint64_t)v.as.i;
         return v.as.i < 0 ? UINT64_MAX : 0;
     }
     const uint8_t *p = v.as.bytes;
@@ -60,43 +52,36 @@ static uint64_t int_word(struct upk_value v, size_t k)
     return u;
 }
 
-int int_compare(struct upk_value v, const uint64_t bound[2], bool bound_negative)
-{
+int int_compare(struct upk_value v, const uint64_t bound[2], bool bound_negative) {
     bool negative = v.kind == UPK_INT ? v.as.i < 0 : (v.as.bytes[v.len - 1] & 0x80) != 0;
-    if (negative != bound_negative)
-        return negative ? -1 : 1;
+    if (negative != bound_negative) return negative ? -1 : 1;
     if (v.kind == UPK_BIGINT && v.len > 17) /* of least length, so beyond any 129 bits */
         return negative ? -1 : 1;
-    /* The same sign: then the words of the two's complements are in the order of the numbers.  Bit 128 tells -2^128 from 0. */
+    /* The same sign: then the words of the two's complements are in the order of the numbers.  Bit 128
+     * tells -2^128 from 0. */
     const uint64_t words[3] = {bound[0], bound[1], bound_negative ? UINT64_MAX : 0};
     for (size_t k = 3; k-- > 0;) {
         uint64_t mine = int_word(v, k);
-        if (mine != words[k])
-            return mine < words[k] ? -1 : 1;
+        if (mine != words[k]) return mine < words[k] ? -1 : 1;
     }
     return 0;
 }
 
-bool int_within_mask(struct upk_value v, const uint64_t mask[2])
-{
+bool int_within_mask(struct upk_value v, const uint64_t mask[2]) {
     static const uint64_t zero[2] = {0, 0};
-    if (int_compare(v, zero, false) < 0 || (v.kind == UPK_BIGINT && v.len > 17))
-        return false;
+    if (int_compare(v, zero, false) < 0 || (v.kind == UPK_BIGINT && v.len > 17)) return false;
     return (int_word(v, 0) & ~mask[0]) == 0 && (int_word(v, 1) & ~mask[1]) == 0 && int_word(v, 2) == 0;
 }
 
 /* ---- decimal text.  Quadratic in the length; the budgets `digits` and `long` bound that. */
 
-static uint64_t digits_value(const uint8_t *p, size_t n)
-{
+static uint64_t digits_value(const uint8_t *p, size_t n) {
     uint64_t u = 0;
-    for (size_t i = 0; i < n; i++)
-        u = u * 10 + (uint64_t)(p[i] - '0');
+    for (size_t i = 0; i < n; i++) u = u * 10 + (uint64_t)(p[i] - '0');
     return u;
 }
 
-bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_value *out)
-{
+bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_value *out) {
     bool negative = n > 0 && *p == '-';
     if (negative) {
         p++;
@@ -114,8 +99,7 @@ bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_valu
     /* A digit takes less than 10/3 bits; one word more keeps room for the sign. */
     size_t room = n / 19 + 2, count = 0;
     uint64_t *words = mem_alloc(m, room * sizeof *words);
-    if (!words)
-        return false;
+    if (!words) return false;
     size_t first = n % DIGITS_A_WORD;
     for (size_t at = 0; at < n;) {
         size_t take = at == 0 && first ? first : DIGITS_A_WORD;
@@ -125,8 +109,7 @@ bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_valu
             words[i] = (uint64_t)t;
             carry = (uint64_t)(t >> 64);
         }
-        if (carry)
-            words[count++] = carry;
+        if (carry) words[count++] = carry;
         at += take;
     }
     words[count++] = 0;
@@ -138,15 +121,13 @@ bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_valu
             u = ~u + carry;
             carry = carry && u == 0;
         }
-        for (size_t k = 0; k < 8; k++)
-            bytes[8 * i + k] = (uint8_t)(u >> 8 * k);
+        for (size_t k = 0; k < 8; k++) bytes[8 * i + k] = (uint8_t)(u >> 8 * k);
     }
     *out = int_from_bytes(bytes, 8 * count);
     return true;
 }
 
-static size_t unsigned_text(uint64_t u, char *end)
-{
+static size_t unsigned_text(uint64_t u, char *end) {
     char *p = end;
     do {
         *--p = (char)('0' + u % 10);
@@ -155,32 +136,26 @@ static size_t unsigned_text(uint64_t u, char *end)
     return (size_t)(end - p);
 }
 
-static bool small_to_decimal(struct mem *m, int64_t i, const char **text, size_t *len)
-{
+static bool small_to_decimal(struct mem *m, int64_t i, const char **text, size_t *len) {
     char buf[24];
     char *end = buf + sizeof buf;
     size_t n = unsigned_text(i < 0 ? 0 - (uint64_t)i : (uint64_t)i, end);
-    if (i < 0)
-        end[-(ptrdiff_t)++n] = '-';
+    if (i < 0) end[-(ptrdiff_t)++n] = '-';
     char *to = mem_alloc(m, n);
-    if (!to)
-        return false;
+    if (!to) return false;
     memcpy(to, end - n, n);
     *text = to;
     *len = n;
     return true;
 }
 
-bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t *len)
-{
-    if (v.kind == UPK_INT)
-        return small_to_decimal(m, v.as.i, text, len);
+bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t *len) {
+    if (v.kind == UPK_INT) return small_to_decimal(m, v.as.i, text, len);
     bool negative = (v.as.bytes[v.len - 1] & 0x80) != 0;
     size_t count = v.len / 8 + 1;
     size_t room = (size_t)v.len * 5 / 2 + DIGITS_A_WORD + 2; /* a byte takes less than 2.41 digits */
     uint64_t *words = mem_resize(m, NULL, 0, count * sizeof *words);
-    if (!words)
-        return false;
+    if (!words) return false;
     char *out = mem_alloc(m, room);
     if (!out) {
         (void)mem_resize(m, words, count * sizeof *words, 0);
@@ -203,16 +178,13 @@ bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t
             words[i] = (uint64_t)(t / WORD_POWER);
             rest = (uint64_t)(t % WORD_POWER);
         }
-        while (left > 0 && words[left - 1] == 0)
-            left--;
+        while (left > 0 && words[left - 1] == 0) left--;
         size_t n = unsigned_text(rest, p);
         p -= n;
-        for (; left > 0 && n < DIGITS_A_WORD; n++)
-            *--p = '0';
+        for (; left > 0 && n < DIGITS_A_WORD; n++) *--p = '0';
     }
     (void)mem_resize(m, words, count * sizeof *words, 0);
-    if (negative)
-        *--p = '-';
+    if (negative) *--p = '-';
     *text = p;
     *len = (size_t)(out + room - p);
     return true;
@@ -220,15 +192,11 @@ bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t
 
 /* ---- floats */
 
-static bool is_word(const uint8_t *p, size_t n, const char *word)
-{
+static bool is_word(const uint8_t *p, size_t n, const char *word) {
     return n == strlen(word) && memcmp(p, word, n) == 0;
 }
 
-static bool is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
 /* The significant digits of a text, without the point. */
 struct significant {
@@ -238,8 +206,7 @@ struct significant {
     bool more;        /* a dropped digit is not 0 */
 };
 
-static void significant_add(struct significant *s, uint8_t digit, bool fraction)
-{
+static void significant_add(struct significant *s, uint8_t digit, bool fraction) {
     if (s->len == 0 && digit == '0') { /* a leading zero */
         s->exponent -= fraction;
     } else if (s->len < FLOAT_DIGITS) {
@@ -252,29 +219,23 @@ static void significant_add(struct significant *s, uint8_t digit, bool fraction)
 }
 
 /* The rest of a text behind its `e`; false: malformed.  Saturates. */
-static bool read_exponent(const uint8_t *p, const uint8_t *end, int64_t *out)
-{
+static bool read_exponent(const uint8_t *p, const uint8_t *end, int64_t *out) {
     bool negative = p < end && *p == '-';
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    if (p == end)
-        return false;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    if (p == end) return false;
     int64_t e = 0;
     for (; p < end; p++) {
-        if (!is_digit(*p))
-            return false;
-        if (e < INT64_C(1) << 40)
-            e = e * 10 + (*p - '0');
+        if (!is_digit(*p)) return false;
+        if (e < INT64_C(1) << 40) e = e * 10 + (*p - '0');
     }
     *out = negative ? -e : e;
     return true;
 }
 
-/* strtod rounds correctly, but reads the locale's decimal point: it is given digits and an exponent, and no point. */
-static double significant_value(struct significant *s)
-{
-    if (s->len == 0)
-        return 0;
+/* strtod rounds correctly, but reads the locale's decimal point: it is given digits and an exponent, and no
+ * point. */
+static double significant_value(struct significant *s) {
+    if (s->len == 0) return 0;
     if (s->more) {
         s->digits[s->len++] = '1';
         s->exponent--;
@@ -283,16 +244,14 @@ static double significant_value(struct significant *s)
     e = e > FLOAT_EXPONENT ? FLOAT_EXPONENT : e < -FLOAT_EXPONENT ? -FLOAT_EXPONENT : e;
     char *p = s->digits + s->len, number[24];
     *p++ = 'e';
-    if (e < 0)
-        *p++ = '-';
+    if (e < 0) *p++ = '-';
     size_t n = unsigned_text((uint64_t)(e < 0 ? -e : e), number + sizeof number);
     memcpy(p, number + sizeof number - n, n);
     p[n] = 0;
     return strtod(s->digits, NULL);
 }
 
-bool float_from_text(const uint8_t *p, size_t n, double *out)
-{
+bool float_from_text(const uint8_t *p, size_t n, double *out) {
     bool negative = n > 0 && *p == '-';
     if (is_word(p, n, "nan")) {
         *out = NAN;
@@ -303,29 +262,23 @@ bool float_from_text(const uint8_t *p, size_t n, double *out)
         return true;
     }
     const uint8_t *end = p + n;
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    if (p == end || !is_digit(*p))
-        return false;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    if (p == end || !is_digit(*p)) return false;
     struct significant s;
     s.len = 0;
     s.exponent = 0;
     s.more = false;
-    for (; p < end && is_digit(*p); p++)
-        significant_add(&s, *p, false);
+    for (; p < end && is_digit(*p); p++) significant_add(&s, *p, false);
     if (p < end && *p == '.') {
-        for (p++; p < end && is_digit(*p); p++)
-            significant_add(&s, *p, true);
+        for (p++; p < end && is_digit(*p); p++) significant_add(&s, *p, true);
     }
     if (p < end) {
         int64_t exponent;
-        if ((*p != 'e' && *p != 'E') || !read_exponent(p + 1, end, &exponent))
-            return false;
+        if ((*p != 'e' && *p != 'E') || !read_exponent(p + 1, end, &exponent)) return false;
         s.exponent += exponent;
     }
     double d = significant_value(&s);
-    if (isinf(d))
-        return false;
+    if (isinf(d)) return false;
     *out = negative ? -d : d;
     return true;
 }

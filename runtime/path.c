@@ -15,7 +15,7 @@
 
 enum { STEP_ROOM = 80, KEY_ROOM = 48 };
 
-struct step { /* how a cell was first reached */
+struct step {        /* how a cell was first reached */
     uint32_t parent; /* index of its entry; of the root itself */
     uint32_t span;
     size_t at; /* in that span */
@@ -28,47 +28,37 @@ struct search {
     size_t room;
 };
 
-static bool meet(struct search *s, struct upk_cell *c, struct step how, bool *fresh)
-{
+static bool meet(struct search *s, struct upk_cell *c, struct step how, bool *fresh) {
     int64_t i = pair_add(&s->met, s->mem, c, 0, fresh);
-    if (i == PAIR_NONE)
-        return false;
+    if (i == PAIR_NONE) return false;
     if (*fresh) {
         struct step *steps = array_room(s->mem, s->steps, &s->room, s->met.count, sizeof *steps);
-        if (!steps)
-            return false;
+        if (!steps) return false;
         s->steps = steps;
         steps[i] = how;
     }
     return true;
 }
 
-static bool is_target(struct upk_value v, const struct upk_cell *target)
-{
-    if (v.kind < UPK_BYTEARRAY)
-        return false;
+static bool is_target(struct upk_value v, const struct upk_cell *target) {
+    if (v.kind < UPK_BYTEARRAY) return false;
     struct upk_value r = value_resolve(v);
     return v.as.cell == target || (r.kind >= UPK_BYTEARRAY && r.as.cell == target);
 }
 
 /* Breadth first until `target` is met, which is then the last entry; false: not reached, or out of memory. */
-static bool search_for(struct search *s, struct upk_cell *root, const struct upk_cell *target)
-{
+static bool search_for(struct search *s, struct upk_cell *root, const struct upk_cell *target) {
     bool fresh;
-    if (!meet(s, root, (struct step){0}, &fresh))
-        return false;
+    if (!meet(s, root, (struct step){0}, &fresh)) return false;
     for (size_t done = 0; done < s->met.count; done++) {
         struct children kids;
         cell_children(s->met.entries[done].cell, false, &kids);
         for (uint32_t span = 0; span < kids.count; span++) {
             for (size_t i = 0; i < kids.spans[span].len; i++) {
                 struct upk_value v = kids.spans[span].at[i];
-                if (v.kind < UPK_BYTEARRAY)
-                    continue;
-                if (!meet(s, v.as.cell, (struct step){(uint32_t)done, span, i}, &fresh))
-                    return false;
-                if (fresh && is_target(v, target))
-                    return true;
+                if (v.kind < UPK_BYTEARRAY) continue;
+                if (!meet(s, v.as.cell, (struct step){(uint32_t)done, span, i}, &fresh)) return false;
+                if (fresh && is_target(v, target)) return true;
             }
         }
     }
@@ -77,18 +67,15 @@ static bool search_for(struct search *s, struct upk_cell *root, const struct upk
 
 /* ---- text */
 
-static bool is_plain(const uint8_t *p, size_t n)
-{
+static bool is_plain(const uint8_t *p, size_t n) {
     for (size_t i = 0; i < n; i++) {
         bool letter = (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z') || p[i] == '_';
-        if (!letter && !(i > 0 && p[i] >= '0' && p[i] <= '9'))
-            return false;
+        if (!letter && !(i > 0 && p[i] >= '0' && p[i] <= '9')) return false;
     }
     return n > 0;
 }
 
-static void key_text(struct upk_value key, char out[STEP_ROOM])
-{
+static void key_text(struct upk_value key, char out[STEP_ROOM]) {
     char name[KEY_ROOM];
     key = value_resolve(key);
     switch (key.kind) {
@@ -102,8 +89,7 @@ static void key_text(struct upk_value key, char out[STEP_ROOM])
     }
 }
 
-static void pair_text(const struct span *pairs, size_t i, char out[STEP_ROOM])
-{
+static void pair_text(const struct span *pairs, size_t i, char out[STEP_ROOM]) {
     if (i % 2 == 0) {
         (void)snprintf(out, STEP_ROOM, ".keys[%zu]", i / 2);
     } else {
@@ -111,8 +97,8 @@ static void pair_text(const struct span *pairs, size_t i, char out[STEP_ROOM])
     }
 }
 
-static void object_text(struct object *o, const struct children *kids, const struct step *s, char out[STEP_ROOM])
-{
+static void object_text(struct object *o, const struct children *kids, const struct step *s,
+                        char out[STEP_ROOM]) {
     const struct span *span = &kids->spans[s->span];
     const struct object_more *more = o->more;
     if (span->at == kids->own) {
@@ -131,8 +117,7 @@ static void object_text(struct object *o, const struct children *kids, const str
     }
 }
 
-static void step_text(struct upk_cell *parent, const struct step *s, char out[STEP_ROOM])
-{
+static void step_text(struct upk_cell *parent, const struct step *s, char out[STEP_ROOM]) {
     struct children kids;
     cell_children(parent, false, &kids);
     struct upk_cell *c = value_resolve(value_of_cell(parent)).as.cell;
@@ -144,8 +129,7 @@ static void step_text(struct upk_cell *parent, const struct step *s, char out[ST
     }
 }
 
-static void write_path(struct search *s, char *out, size_t size)
-{
+static void write_path(struct search *s, char *out, size_t size) {
     /* Turn the links round: steps[i] then says how to go down from i, and `parent` where that leads. */
     uint32_t last = (uint32_t)s->met.count - 1, at = last;
     struct step how = s->steps[at];
@@ -174,16 +158,12 @@ static void write_path(struct search *s, char *out, size_t size)
     }
 }
 
-void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size)
-{
-    if (size < 2)
-        return;
+void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size) {
+    if (size < 2) return;
     memcpy(out, "$", 2);
-    if (!target || doc->root.kind < UPK_BYTEARRAY || is_target(doc->root, target))
-        return;
+    if (!target || doc->root.kind < UPK_BYTEARRAY || is_target(doc->root, target)) return;
     struct search s = {.mem = &doc->mem};
-    if (search_for(&s, doc->root.as.cell, target))
-        write_path(&s, out, size);
+    if (search_for(&s, doc->root.as.cell, target)) write_path(&s, out, size);
     array_free(&doc->mem, s.steps, s.room, sizeof *s.steps);
     pair_free(&s.met, &doc->mem);
 }

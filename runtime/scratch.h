@@ -1,4 +1,5 @@
-/* Working storage of the passes over a finished graph: arrays that grow, and a map from (cell, number) to an index.
+/* Working storage of the passes over a finished graph: arrays that grow, and a map from (cell, number) to
+ * an index.
  *
  * All of it is taken from the document's memory under its cap, and given back by the pass that took it.
  *
@@ -9,14 +10,13 @@
 
 #include "doc.h"
 
-/* Room for `need` elements of `size` bytes in an array that at least doubles; NULL: out of memory, and `old` stays. */
+/* Room for `need` elements of `size` bytes in an array that at least doubles; NULL: out of memory, and
+ * `old` stays. */
 void *array_grow(struct mem *m, void *old, size_t *room, size_t need, size_t size);
-static inline void *array_room(struct mem *m, void *old, size_t *room, size_t need, size_t size)
-{
+static inline void *array_room(struct mem *m, void *old, size_t *room, size_t need, size_t size) {
     return need <= *room ? old : array_grow(m, old, room, need, size);
 }
-static inline void array_free(struct mem *m, void *array, size_t room, size_t size)
-{
+static inline void array_free(struct mem *m, void *array, size_t room, size_t size) {
     (void)mem_resize(m, array, room * size, 0);
 }
 
@@ -30,7 +30,7 @@ struct pair_entry {
 struct pair_map {
     struct pair_entry *entries;
     size_t count, room;
-    uint32_t *slots; /* index of the entry + 1; 0 free */
+    uint32_t *slots;   /* index of the entry + 1; 0 free */
     size_t slot_count; /* a power of two, at least twice `count` */
 };
 

@@ -1,4 +1,5 @@
-/* Every object against its row, then the root against its type (rules 1 and 10): the verdict on a finished graph.
+/* Every object against its row, then the root against its type (rules 1 and 10): the verdict on a finished
+ * graph.
  *
  * Layer: runtime, over the parts of matching (match.h).
  */
@@ -6,41 +7,59 @@
 
 #include "match.h"
 
-/* Still to be judged here: not matched early, and no spelling that became another value or was used up by one (N2 to N4, N7,
- * N8), which is judged where it is used. */
-static bool is_judged(const struct upk_doc *doc, const struct object *o)
-{
+/* Still to be judged here: not matched early, and no spelling that became another value or was used up by
+ * one (N2 to N4, N7, N8), which is judged where it is used. */
+static bool is_judged(const struct upk_doc *doc, const struct object *o) {
     bool early = doc->matcher && o->cell.cap;
     return !early && !(o->cell.flags & CELL_NORMAL) && o->cell.index != UPK_VERB_NONE;
 }
 
 /* The objects to be judged; none where all were matched early, which saves a walk through cold memory. */
-static struct object *to_judge(const struct upk_doc *doc)
-{
+static struct object *to_judge(const struct upk_doc *doc) {
     return doc->matcher && doc->unjudged == 0 ? NULL : doc->objects;
 }
 
-static struct goal form_goal(struct object *o, uint32_t form)
-{
+static struct goal form_goal(struct object *o, uint32_t form) {
     return (struct goal){.cell = &o->cell, .index = form, .what = GOAL_FORM};
 }
 
-static enum match_status refuse_object(struct matcher *m, const struct object *o, struct match_result *why)
-{
+static enum match_status refuse_object(struct matcher *m, const struct object *o, struct match_result *why) {
     explain_object(m, o, why);
     return MATCH_REFUSED;
 }
 
-static enum match_status refuse_root(struct matcher *m, struct match_result *why)
-{
+static enum match_status refuse_root(struct matcher *m, struct match_result *why) {
     explain_root(m, why);
     return MATCH_REFUSED;
 }
 
+/* The form is found; say which arguments it took where a base of tuple left that open (N6).  `proved`: the tuple spread out. */
+static void settle_spread(struct object *o, bool proved)
+{
+    if (proved)
+        o->more->args = value_resolve(o->more->args->items[0]).as.cell;
+    o->cell.flags &= (uint16_t)~CELL_SPREAD;
+}
+
+static enum fit spread_fits(struct matcher *m, const struct object *o, uint32_t form, struct part *part)
+{
+    return value_fits(m, value_resolve(o->more->args->items[0]), m->policy->forms[form].args, part);
+}
+
 /* ---- without cycles: one after the other */
 
-static enum match_status object_by_tree(struct matcher *m, struct object *o, struct match_result *why)
+static enum match_status spread_by_tree(struct matcher *m, struct object *o)
 {
+    struct part part;
+    enum fit fit = spread_fits(m, o, o->cell.cap, &part);
+    bool proved = fit == FIT_YES;
+    enum match_status status = fit == FIT_OPEN ? tree_prove(m, &part.goal, &proved) : MATCH_OK;
+    if (status == MATCH_OK)
+        settle_spread(o, proved);
+    return status;
+}
+
+static enum match_status object_by_tree(struct matcher *m, struct object *o, struct match_result *why) {
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct goal g = form_goal(o, row->first_form + i);
@@ -49,66 +68,64 @@ static enum match_status object_by_tree(struct matcher *m, struct object *o, str
         enum fit fit = goal_next(m, &g, &all, &part); /* decided at once as a rule */
         bool proved = fit == FIT_YES;
         enum match_status status = fit == FIT_OPEN ? tree_prove(m, &g, &proved) : MATCH_OK;
-        if (status == MATCH_OK && m->pairs > m->budget)
-            status = MATCH_BUDGET;
-        if (status != MATCH_OK)
-            return status;
+        if (status == MATCH_OK && m->pairs > m->budget) status = MATCH_BUDGET;
+        if (status != MATCH_OK) return status;
         if (proved) {
             o->cell.cap = row->first_form + i;
-            return MATCH_OK;
+            return o->cell.flags & CELL_SPREAD ? spread_by_tree(m, o) : MATCH_OK;
         }
     }
     return refuse_object(m, o, why);
 }
 
-static enum match_status match_by_tree(struct matcher *m, struct match_result *why)
-{
+static enum match_status match_by_tree(struct matcher *m, struct match_result *why) {
     struct part part = {0};
     enum fit fit = value_fits(m, m->doc->root, m->policy->root, &part);
-    if (!tree_new(m))
-        return MATCH_MEMORY;
+    if (!tree_new(m)) return MATCH_MEMORY;
     enum match_status status = MATCH_OK;
     for (struct object *o = to_judge(m->doc); status == MATCH_OK && o; o = o->next)
         status = is_judged(m->doc, o) ? object_by_tree(m, o, why) : MATCH_OK;
     bool proved = fit == FIT_YES;
-    if (status == MATCH_OK && fit == FIT_OPEN)
-        status = tree_prove(m, &part.goal, &proved);
-    if (status != MATCH_OK)
-        return status;
+    if (status == MATCH_OK && fit == FIT_OPEN) status = tree_prove(m, &part.goal, &proved);
+    if (status != MATCH_OK) return status;
     return proved ? MATCH_OK : refuse_root(m, why);
 }
 
 /* ---- with cycles: all at once */
 
-static enum match_status object_by_refutation(struct matcher *m, struct object *o, struct match_result *why)
+static void spread_by_refutation(struct matcher *m, struct object *o)
 {
+    struct part part;
+    if (!(o->cell.flags & CELL_SPREAD))
+        return;
+    enum fit fit = spread_fits(m, o, o->cell.cap, &part);
+    settle_spread(o, fit == FIT_YES || (fit == FIT_OPEN && cyclic_holds(m, &part.goal)));
+}
+
+static enum match_status object_by_refutation(struct matcher *m, struct object *o, struct match_result *why) {
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     const struct goal any = {.cell = &o->cell, .what = GOAL_OBJECT};
-    if (cyclic_refuted(m, &any))
-        return refuse_object(m, o, why);
+    if (cyclic_refuted(m, &any)) return refuse_object(m, o, why);
     for (uint32_t form = row->first_form; form < row->first_form + row->form_count; form++) {
         const struct goal g = form_goal(o, form);
         if (cyclic_holds(m, &g)) {
             o->cell.cap = form;
+            spread_by_refutation(m, o);
             break;
         }
     }
     return MATCH_OK;
 }
 
-static enum match_status match_by_refutation(struct matcher *m, struct match_result *why)
-{
-    if (!cyclic_new(m))
-        return MATCH_MEMORY;
+static enum match_status match_by_refutation(struct matcher *m, struct match_result *why) {
+    if (!cyclic_new(m)) return MATCH_MEMORY;
     for (struct object *o = to_judge(m->doc); o; o = o->next) {
         const struct goal any = {.cell = &o->cell, .what = GOAL_OBJECT};
-        if (is_judged(m->doc, o) && !cyclic_add(m, &any))
-            return MATCH_MEMORY;
+        if (is_judged(m->doc, o) && !cyclic_add(m, &any)) return MATCH_MEMORY;
     }
     struct part part = {0};
     enum fit fit = value_fits(m, m->doc->root, m->policy->root, &part);
-    if (fit == FIT_OPEN && !cyclic_add(m, &part.goal))
-        return MATCH_MEMORY;
+    if (fit == FIT_OPEN && !cyclic_add(m, &part.goal)) return MATCH_MEMORY;
     const struct goal root = part.goal;
     enum match_status status = cyclic_solve(m);
     for (struct object *o = to_judge(m->doc); status == MATCH_OK && o; o = o->next)
@@ -121,21 +138,18 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
 /* ---- */
 
 /* All but the memo of fields, which plain data never needs. */
-static void matcher_init(struct matcher *m, struct upk_doc *doc)
-{
+static void matcher_init(struct matcher *m, struct upk_doc *doc) {
     memset(m, 0, offsetof(struct matcher, fields));
     m->doc = doc;
     m->policy = doc->policy;
     m->mem = &doc->mem;
 }
 
-bool match_early(struct upk_doc *doc, struct object *o)
-{
+bool match_early(struct upk_doc *doc, struct object *o) {
     struct matcher *m = doc->matcher;
     if (!m) {
         m = mem_resize(&doc->mem, NULL, 0, sizeof *m);
-        if (!m)
-            return false;
+        if (!m) return false;
         matcher_init(m, doc);
         memset(m->fields, 0, sizeof m->fields);
         doc->matcher = m;
@@ -149,8 +163,7 @@ bool match_early(struct upk_doc *doc, struct object *o)
         struct cursor all = {0};
         struct part part;
         enum fit fit = goal_next(m, &g, &all, &part);
-        if (fit == FIT_OPEN)
-            break;
+        if (fit == FIT_OPEN) break;
         if (fit == FIT_YES) {
             o->cell.cap = row->first_form + i;
             doc->unjudged--;
@@ -160,24 +173,21 @@ bool match_early(struct upk_doc *doc, struct object *o)
     return true;
 }
 
-void match_free(struct upk_doc *doc)
-{
-    if (doc->matcher)
-        (void)mem_resize(&doc->mem, doc->matcher, sizeof *doc->matcher, 0);
+void match_free(struct upk_doc *doc) {
+    if (doc->matcher) (void)mem_resize(&doc->mem, doc->matcher, sizeof *doc->matcher, 0);
     doc->matcher = NULL;
 }
 
 /* Nothing left to judge, and a root that is `any` by a look: the common case, without a prover. */
-static bool is_plain(struct matcher *m)
-{
+static bool is_plain(struct matcher *m) {
     struct part part;
     if (!m->any_at_once || to_judge(m->doc) || m->policy->types[m->policy->root].kind != UPK_TYPE_ANY)
         return false;
     return value_fits(m, m->doc->root, m->policy->root, &part) == FIT_YES;
 }
 
-enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches, struct match_result *why)
-{
+enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches,
+                                 struct match_result *why) {
     struct matcher own, *m = doc->matcher;
     if (!m) {
         m = &own;
@@ -190,12 +200,10 @@ enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t 
         *matches = m->pairs;
         return m->pairs > budget ? MATCH_BUDGET : MATCH_OK;
     }
-    if (m == &own)
-        memset(own.fields, 0, sizeof own.fields);
+    if (m == &own) memset(own.fields, 0, sizeof own.fields);
     /* Stale, not only cyclic: what was popped may hold a cycle that the root does not reach. */
     enum match_status status = doc->stale ? match_by_refutation(m, why) : match_by_tree(m, why);
-    if (status == MATCH_OK && m->pairs > budget)
-        status = MATCH_BUDGET;
+    if (status == MATCH_OK && m->pairs > budget) status = MATCH_BUDGET;
     *matches = m->pairs;
     tree_free(m);
     cyclic_free(m);

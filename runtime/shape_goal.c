@@ -10,9 +10,9 @@
 
 /* Kinds of value that a type takes at all. */
 static const uint32_t kinds_of[UPK_TYPE_COUNT] = {
-    [UPK_TYPE_ANY] = KIND(NONE) | KIND(BOOL) | KIND(INT) | KIND(BIGINT) | KIND(FLOAT) | KIND(STR) | KIND(STR8) |
-                     KIND(BYTES) | KIND(BYTEARRAY) | KIND(GLOBAL) | KIND(TUPLE) | KIND(FROZENSET) | KIND(LIST) |
-                     KIND(DICT) | KIND(SET) | KIND(OBJECT),
+    [UPK_TYPE_ANY] = KIND(NONE) | KIND(BOOL) | KIND(INT) | KIND(BIGINT) | KIND(FLOAT) | KIND(STR) |
+                     KIND(STR8) | KIND(BYTES) | KIND(BYTEARRAY) | KIND(GLOBAL) | KIND(TUPLE) |
+                     KIND(FROZENSET) | KIND(LIST) | KIND(DICT) | KIND(SET) | KIND(OBJECT),
     [UPK_TYPE_NONE] = KIND(NONE),
     [UPK_TYPE_BOOL] = KIND(BOOL),
     [UPK_TYPE_TRUE] = KIND(BOOL),
@@ -41,25 +41,18 @@ static const uint32_t kinds_of[UPK_TYPE_COUNT] = {
     [UPK_TYPE_INSTANCE] = KIND(OBJECT) | KIND(GLOBAL),
 };
 
-bool kind_fits(const struct upk_type *t, unsigned kind)
-{
-    return kinds_of[t->kind] >> kind & 1;
-}
+bool kind_fits(const struct upk_type *t, unsigned kind) { return kinds_of[t->kind] >> kind & 1; }
 
 /* ---- objects and names */
 
-static uint32_t members(const struct upk_cell *c)
-{
-    return c ? c->len : 0;
-}
+static uint32_t members(const struct upk_cell *c) { return c ? c->len : 0; }
 
 /* Number of items, or of pairs. */
-static uint64_t object_length(const struct object *o)
-{
+static uint64_t object_length(const struct object *o) {
     const struct object_more *more = o->more;
-    if (!more)
-        return 0;
-    uint64_t base = members(more->base), pairs = members(more->pairs), n = members(more->items) + (uint64_t)members(more->adds);
+    if (!more) return 0;
+    uint64_t base = members(more->base), pairs = members(more->pairs),
+             n = members(more->items) + (uint64_t)members(more->adds);
     if (more->base && more->base->kind == UPK_DICT)
         pairs += base;
     else
@@ -67,15 +60,12 @@ static uint64_t object_length(const struct object *o)
     return n + pairs / 2;
 }
 
-static bool class_fits(const struct matcher *m, uint32_t class, const struct upk_type *t)
-{
-    if (t->kind == UPK_TYPE_OBJECT)
-        return class == t->a;
+static bool class_fits(const struct matcher *m, uint32_t class, const struct upk_type *t) {
+    if (t->kind == UPK_TYPE_OBJECT) return class == t->a;
     const uint32_t *alts = m->policy->alts + t->a;
     for (uint32_t lo = 0, hi = t->b; lo < hi;) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (alts[mid] == class)
-            return true;
+        if (alts[mid] == class) return true;
         if (alts[mid] < class)
             lo = mid + 1;
         else
@@ -84,43 +74,37 @@ static bool class_fits(const struct matcher *m, uint32_t class, const struct upk
     return false;
 }
 
-static bool verb_fits(uint32_t form, uint32_t made)
-{
+static bool verb_fits(uint32_t form, uint32_t made) {
     return form == made || (form == UPK_VERB_FUNC && made == UPK_VERB_CALL);
 }
 
-static const struct upk_row *row_of(const struct matcher *m, const struct upk_cell *c)
-{
+static const struct upk_row *row_of(const struct matcher *m, const struct upk_cell *c) {
     return &m->policy->rows[c->len];
 }
 
 /* A name stands for an object where it is granted as data that results in a class (a member of an enum). */
-static enum fit name_is_instance(const struct matcher *m, const struct upk_cell *c, const struct upk_type *t)
-{
+static enum fit name_is_instance(const struct matcher *m, const struct upk_cell *c,
+                                 const struct upk_type *t) {
     const struct upk_row *row = row_of(m, c);
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct upk_form *f = &m->policy->forms[row->first_form + i];
-        if (f->verb == UPK_VERB_CONST && class_fits(m, f->result, t) && t->lo == 0)
-            return FIT_YES;
+        if (f->verb == UPK_VERB_CONST && class_fits(m, f->result, t) && t->lo == 0) return FIT_YES;
     }
     return FIT_NO;
 }
 
-static enum fit object_is_instance(const struct matcher *m, struct upk_cell *c, const struct upk_type *t, struct part *part)
-{
+static enum fit object_is_instance(const struct matcher *m, struct upk_cell *c, const struct upk_type *t,
+                                   struct part *part) {
     const struct upk_row *row = row_of(m, c);
     uint32_t fits = 0, all = 0;
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct upk_form *f = &m->policy->forms[row->first_form + i];
-        if (!verb_fits(f->verb, c->index))
-            continue;
+        if (!verb_fits(f->verb, c->index)) continue;
         all++;
         fits += class_fits(m, f->result, t);
     }
-    if (fits == 0 || !length_fits(object_length(as_object(c)), t))
-        return FIT_NO;
-    if (fits == all)
-        return FIT_YES;
+    if (fits == 0 || !length_fits(object_length(as_object(c)), t)) return FIT_NO;
+    if (fits == all) return FIT_YES;
     part->again = true;
     return FIT_OPEN;
 }
@@ -129,8 +113,7 @@ static enum fit object_is_instance(const struct matcher *m, struct upk_cell *c, 
 
 static enum fit next_of_type(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part);
 
-static enum fit any_fits(const struct matcher *m, struct upk_value v)
-{
+static enum fit any_fits(const struct matcher *m, struct upk_value v) {
     switch (v.kind) {
     case UPK_GLOBAL: return row_of(m, v.as.cell)->flags & UPK_ROW_CONST ? FIT_YES : FIT_NO;
     case UPK_OBJECT: return v.as.cell->index == UPK_VERB_NONE ? FIT_NO : FIT_YES;
@@ -139,59 +122,48 @@ static enum fit any_fits(const struct matcher *m, struct upk_value v)
     case UPK_LIST:
     case UPK_DICT:
     case UPK_SET:
-        if (v.as.cell->len == 0 || (m->any_at_once && !(v.as.cell->flags & CELL_ODD)))
-            return FIT_YES;
+        if (v.as.cell->len == 0 || (m->any_at_once && !(v.as.cell->flags & CELL_ODD))) return FIT_YES;
         return FIT_OPEN;
     default: return FIT_YES;
     }
 }
 
 /* Members of which nothing needs to be asked. */
-static bool is_any(const struct matcher *m, uint32_t type, const struct upk_cell *c)
-{
+static bool is_any(const struct matcher *m, uint32_t type, const struct upk_cell *c) {
     return m->policy->types[type].kind == UPK_TYPE_ANY && m->any_at_once && !(c->flags & CELL_ODD);
 }
 
-static enum fit list_fits(const struct matcher *m, const struct upk_cell *c, const struct upk_type *t)
-{
-    if (!length_fits(c->len, t))
-        return FIT_NO;
+static enum fit list_fits(const struct matcher *m, const struct upk_cell *c, const struct upk_type *t) {
+    if (!length_fits(c->len, t)) return FIT_NO;
     return c->len == 0 || is_any(m, t->a, c) ? FIT_YES : FIT_OPEN;
 }
 
-static enum fit dict_fits(const struct matcher *m, const struct upk_cell *c, const struct upk_type *t)
-{
-    if (!length_fits(c->len / 2, t))
-        return FIT_NO;
+static enum fit dict_fits(const struct matcher *m, const struct upk_cell *c, const struct upk_type *t) {
+    if (!length_fits(c->len / 2, t)) return FIT_NO;
     return c->len == 0 || (is_any(m, t->a, c) && is_any(m, t->b, c)) ? FIT_YES : FIT_OPEN;
 }
 
-static bool tuple_count_fits(size_t n, const struct upk_type *t)
-{
+static bool tuple_count_fits(size_t n, const struct upk_type *t) {
     uint32_t repeats = t->c >> 24, optional = t->c & 0xffffff;
     uint32_t fixed = t->b - (repeats != 0);
     return n >= fixed - optional && (repeats || n <= fixed) && length_fits(n, t);
 }
 
-uint32_t tuple_element(const struct matcher *m, const struct upk_type *t, size_t i)
-{
+uint32_t tuple_element(const struct matcher *m, const struct upk_type *t, size_t i) {
     if (i >= t->b) {
-        if (!(t->c >> 24))
-            return 0;
+        if (!(t->c >> 24)) return 0;
         i = t->b - 1;
     }
     return m->policy->elems[t->a + i].type;
 }
 
-static enum fit tuple_fits(const struct upk_cell *c, const struct upk_type *t)
-{
-    if (!tuple_count_fits(c->len, t))
-        return FIT_NO;
+static enum fit tuple_fits(const struct upk_cell *c, const struct upk_type *t) {
+    if (!tuple_count_fits(c->len, t)) return FIT_NO;
     return c->len == 0 ? FIT_YES : FIT_OPEN;
 }
 
-static enum fit plain_fits(struct matcher *m, struct upk_value v, const struct upk_type *t, struct part *part)
-{
+static enum fit plain_fits(struct matcher *m, struct upk_value v, const struct upk_type *t,
+                           struct part *part) {
     m->pairs++;
     switch (t->kind) {
     case UPK_TYPE_ANY: return any_fits(m, v);
@@ -204,23 +176,23 @@ static enum fit plain_fits(struct matcher *m, struct upk_value v, const struct u
     case UPK_TYPE_PERSID: return FIT_OPEN;
     case UPK_TYPE_OBJECT:
     case UPK_TYPE_INSTANCE:
-        return v.kind == UPK_OBJECT ? object_is_instance(m, v.as.cell, t, part) : name_is_instance(m, v.as.cell, t);
+        return v.kind == UPK_OBJECT ? object_is_instance(m, v.as.cell, t, part)
+                                    : name_is_instance(m, v.as.cell, t);
     default: return leaf_fits(m, v, t) ? FIT_YES : FIT_NO;
     }
 }
 
-/* Returns the one alternative that is left where no other can fit; the union itself where there are several. */
-static enum fit union_fits(struct matcher *m, struct upk_value v, const struct upk_type *t, uint32_t *type, struct part *part)
-{
+/* Returns the one alternative that is left where no other can fit; the union itself where there are
+ * several. */
+static enum fit union_fits(struct matcher *m, struct upk_value v, const struct upk_type *t, uint32_t *type,
+                           struct part *part) {
     uint32_t open = 0, self = *type;
     for (uint32_t i = 0; i < t->b; i++) {
         uint32_t alt = m->policy->alts[t->a + i];
         const struct upk_type *a = &m->policy->types[alt];
-        if (!kind_fits(a, v.kind))
-            continue;
+        if (!kind_fits(a, v.kind)) continue;
         enum fit fit = plain_fits(m, v, a, part);
-        if (fit == FIT_YES)
-            return FIT_YES;
+        if (fit == FIT_YES) return FIT_YES;
         if (fit == FIT_OPEN) {
             *type = open++ ? self : alt;
         }
@@ -228,25 +200,22 @@ static enum fit union_fits(struct matcher *m, struct upk_value v, const struct u
     return open ? FIT_OPEN : FIT_NO;
 }
 
-/* A container without compound members, against a type that looks at each member once: decided here, for no member of it can
- * open a goal.  A large one with several users is better remembered. */
-static bool is_flat(const struct upk_cell *c, const struct upk_type *t)
-{
+/* A container without compound members, against a type that looks at each member once: decided here, for no
+ * member of it can open a goal.  A large one with several users is better remembered. */
+static bool is_flat(const struct upk_cell *c, const struct upk_type *t) {
     enum { SMALL = 32 };
     bool container = t->kind >= UPK_TYPE_LIST && t->kind <= UPK_TYPE_RECORD;
     return container && !(c->flags & CELL_HAS_CELL) && (c->len <= SMALL || !(c->flags & CELL_SHARED));
 }
 
-enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part)
-{
+enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
     part->again = false;
     if (v.kind == UPK_OBJECT) {
         part->again = v.as.cell->flags & CELL_SHARED;
         v = value_resolve(v);
     }
     const struct upk_type *t = &m->policy->types[type];
-    if (!kind_fits(t, v.kind))
-        return FIT_NO;
+    if (!kind_fits(t, v.kind)) return FIT_NO;
     enum fit fit = t->kind == UPK_TYPE_UNION ? union_fits(m, v, t, &type, part) : plain_fits(m, v, t, part);
     if (fit == FIT_OPEN) {
         part->again = part->again || v.as.cell->flags & CELL_SHARED;
@@ -263,48 +232,39 @@ enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct
 /* ---- parts of a compound */
 
 /* Values that take two types in turn: keys and values of a dict; members of anything else, twice the same. */
-static enum fit next_of(struct matcher *m, const struct upk_value *v, size_t n, uint32_t even, uint32_t odd, struct cursor *c,
-                        struct part *part)
-{
+static enum fit next_of(struct matcher *m, const struct upk_value *v, size_t n, uint32_t even, uint32_t odd,
+                        struct cursor *c, struct part *part) {
     while (c->at < n) {
         uint32_t type = c->at & 1 ? odd : even;
         enum fit fit = value_fits(m, v[c->at], type, part);
-        if (fit == FIT_NO)
-            return FIT_NO;
+        if (fit == FIT_NO) return FIT_NO;
         c->at++;
-        if (fit == FIT_OPEN)
-            return FIT_OPEN;
+        if (fit == FIT_OPEN) return FIT_OPEN;
     }
     return FIT_YES;
 }
 
-static enum fit next_element(struct matcher *m, const struct upk_cell *tuple, const struct upk_type *t, struct cursor *c,
-                             struct part *part)
-{
+static enum fit next_element(struct matcher *m, const struct upk_cell *tuple, const struct upk_type *t,
+                             struct cursor *c, struct part *part) {
     while (c->at < tuple->len) {
         enum fit fit = value_fits(m, tuple->items[c->at], tuple_element(m, t, c->at), part);
-        if (fit == FIT_NO)
-            return FIT_NO;
+        if (fit == FIT_NO) return FIT_NO;
         c->at++;
-        if (fit == FIT_OPEN)
-            return FIT_OPEN;
+        if (fit == FIT_OPEN) return FIT_OPEN;
     }
     return FIT_YES;
 }
 
 /* ---- records */
 
-static int compare_key(const struct upk_policy *p, struct upk_text text, struct upk_value key)
-{
+static int compare_key(const struct upk_policy *p, struct upk_text text, struct upk_value key) {
     uint32_t n = text.len < key.len ? text.len : key.len;
     int order = n ? memcmp(p->pool + text.at, key.as.bytes, n) : 0;
-    if (order)
-        return order;
+    if (order) return order;
     return text.len < key.len ? -1 : text.len > key.len;
 }
 
-uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key)
-{
+uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     /* No two strings of one length start at the same place, but for the empty ones, which are equal. */
     size_t slot = ((uintptr_t)key.as.bytes ^ (uintptr_t)type * 7) % FIELD_MEMOS;
     struct field_memo *memo = &m->fields[slot];
@@ -329,27 +289,23 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key)
     return found;
 }
 
-static bool is_str(struct upk_value key)
-{
+static bool is_str(struct upk_value key) {
     return key.kind == UPK_STR || (key.kind == UPK_STR8 && key.flags & VALUE_ASCII);
 }
 
-static uint32_t required_fields(const struct matcher *m, const struct upk_type *t)
-{
+static uint32_t required_fields(const struct matcher *m, const struct upk_type *t) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < t->b; i++)
-        n += !m->policy->fields[t->a + i].optional;
+    for (uint32_t i = 0; i < t->b; i++) n += !m->policy->fields[t->a + i].optional;
     return n;
 }
 
 /* As no two keys of a dict are equal, the required fields are all there if as many were found. */
-static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct cursor *c, struct part *part)
-{
+static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct cursor *c,
+                           struct part *part) {
     const struct upk_type *t = &m->policy->types[type];
     while (c->at < dict->len) {
         struct upk_value key = value_resolve(dict->items[c->at]);
-        if (!is_str(key))
-            return FIT_NO;
+        if (!is_str(key)) return FIT_NO;
         uint32_t field = record_field(m, type, key), of_value = t->c;
         if (field != UINT32_MAX) {
             c->found += !m->policy->fields[field].optional;
@@ -358,11 +314,9 @@ static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint3
             return FIT_NO;
         }
         enum fit fit = value_fits(m, dict->items[c->at + 1], of_value, part);
-        if (fit == FIT_NO)
-            return FIT_NO;
+        if (fit == FIT_NO) return FIT_NO;
         c->at += 2;
-        if (fit == FIT_OPEN)
-            return FIT_OPEN;
+        if (fit == FIT_OPEN) return FIT_OPEN;
     }
     return c->found == required_fields(m, t) ? FIT_YES : FIT_NO;
 }
@@ -371,65 +325,53 @@ static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint3
 
 enum form_step { STEP_ARGS, STEP_KW, STEP_STATE, STEP_BASE, STEP_ITEMS, STEP_PAIRS, STEP_ADDS, STEP_END };
 
-static bool base_is(const struct object *o, unsigned kind)
-{
+static bool base_is(const struct object *o, unsigned kind) {
     return o->more && o->more->base && o->more->base->kind == kind && o->more->base->len > 0;
 }
 
-enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f)
-{
+enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f) {
     const uint32_t flags = o->cell.flags;
-    if (!verb_fits(f->verb, o->cell.index))
-        return BAR_VERB;
+    if (!verb_fits(f->verb, o->cell.index)) return BAR_VERB;
     if (!(flags & CELL_SPREAD) && !tuple_count_fits(object_args(o)->len, &m->policy->types[f->args]))
         return BAR_COUNT;
-    if (!f->kw && o->more && members(o->more->kw))
-        return BAR_KEYWORDS;
-    if (f->state && !(flags & CELL_BUILT) && !(f->flags & UPK_FORM_STATE_OPTIONAL))
-        return BAR_NO_STATE;
-    if (!f->state && flags & CELL_BUILT)
-        return BAR_STATE;
-    if (!f->items && (flags & CELL_DID_ITEMS || base_is(o, UPK_LIST)))
-        return BAR_ITEMS;
-    if (!f->pair_value && (flags & CELL_DID_PAIRS || base_is(o, UPK_DICT)))
-        return BAR_PAIRS;
-    if (!f->adds && flags & CELL_DID_ADDS)
-        return BAR_ADDS;
+    if (!f->kw && o->more && members(o->more->kw)) return BAR_KEYWORDS;
+    if (f->state && !(flags & CELL_BUILT) && !(f->flags & UPK_FORM_STATE_OPTIONAL)) return BAR_NO_STATE;
+    if (!f->state && flags & CELL_BUILT) return BAR_STATE;
+    if (!f->items && (flags & CELL_DID_ITEMS || base_is(o, UPK_LIST))) return BAR_ITEMS;
+    if (!f->pair_value && (flags & CELL_DID_PAIRS || base_is(o, UPK_DICT))) return BAR_PAIRS;
+    if (!f->adds && flags & CELL_DID_ADDS) return BAR_ADDS;
     return BAR_NONE;
 }
 
-static enum fit next_members(struct matcher *m, const struct upk_cell *of, uint32_t even, uint32_t odd, struct cursor *c,
-                             struct part *part)
-{
+static enum fit next_members(struct matcher *m, const struct upk_cell *of, uint32_t even, uint32_t odd,
+                             struct cursor *c, struct part *part) {
     return of ? next_of(m, of->items, of->len, even, odd, c, part) : FIT_YES;
 }
 
-static enum fit next_argument(struct matcher *m, const struct goal *g, const struct upk_form *f, struct cursor *c,
-                              struct part *part)
-{
+static enum fit next_argument(struct matcher *m, const struct goal *g, const struct upk_form *f,
+                              struct cursor *c, struct part *part) {
     if (!(g->cell->flags & CELL_SPREAD))
         return next_element(m, object_args(as_object(g->cell)), &m->policy->types[f->args], c, part);
-    if (c->at++ > 0)
-        return FIT_YES;
+    if (c->at++ > 0) return FIT_YES;
     *part = (struct part){.goal = {.cell = g->cell, .index = g->index, .what = GOAL_SPREAD}};
     return FIT_OPEN;
 }
 
 /* No keywords at all are an empty record. */
-static enum fit next_keyword(struct matcher *m, const struct object *o, uint32_t type, struct cursor *c, struct part *part)
-{
+static enum fit next_keyword(struct matcher *m, const struct object *o, uint32_t type, struct cursor *c,
+                             struct part *part) {
     static const struct upk_cell none = {.kind = UPK_DICT};
     const struct upk_cell *kw = o->more && o->more->kw ? o->more->kw : &none;
     return type ? next_field(m, kw, type, c, part) : FIT_YES;
 }
 
-static enum fit next_state(struct matcher *m, const struct object *o, uint32_t type, struct cursor *c, struct part *part)
-{
+static enum fit next_state(struct matcher *m, const struct object *o, uint32_t type, struct cursor *c,
+                           struct part *part) {
     return o->state.kind == UPK_INVALID ? FIT_YES : next_of(m, &o->state, 1, type, type, c, part);
 }
 
-static enum fit next_step(struct matcher *m, const struct goal *g, const struct upk_form *f, struct cursor *c, struct part *part)
-{
+static enum fit next_step(struct matcher *m, const struct goal *g, const struct upk_form *f, struct cursor *c,
+                          struct part *part) {
     static const struct object_more nothing = {0};
     const struct object *o = as_object(g->cell);
     const struct object_more *more = o->more ? o->more : &nothing;
@@ -438,9 +380,9 @@ static enum fit next_step(struct matcher *m, const struct goal *g, const struct 
     case STEP_KW: return next_keyword(m, o, f->kw, c, part);
     case STEP_STATE: return next_state(m, o, f->state, c, part);
     case STEP_BASE:
-        if (base_is(o, UPK_LIST))
-            return next_members(m, more->base, f->items, f->items, c, part);
-        return base_is(o, UPK_DICT) ? next_members(m, more->base, f->pair_key, f->pair_value, c, part) : FIT_YES;
+        if (base_is(o, UPK_LIST)) return next_members(m, more->base, f->items, f->items, c, part);
+        return base_is(o, UPK_DICT) ? next_members(m, more->base, f->pair_key, f->pair_value, c, part)
+                                    : FIT_YES;
     case STEP_ITEMS: return next_members(m, more->items, f->items, f->items, c, part);
     case STEP_PAIRS: return next_members(m, more->pairs, f->pair_key, f->pair_value, c, part);
     case STEP_ADDS: return next_members(m, more->adds, f->adds, f->adds, c, part);
@@ -449,77 +391,66 @@ static enum fit next_step(struct matcher *m, const struct goal *g, const struct 
     return FIT_YES;
 }
 
-static enum fit next_of_form(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part)
-{
+static enum fit next_of_form(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part) {
     const struct upk_form *f = &m->policy->forms[g->index];
     if (c->step == STEP_ARGS && c->at == 0) {
         m->pairs++;
-        if (form_bars(m, as_object(g->cell), f) != BAR_NONE)
-            return FIT_NO;
+        if (form_bars(m, as_object(g->cell), f) != BAR_NONE) return FIT_NO;
     }
     for (; c->step < STEP_END; c->step++, c->at = 0, c->found = 0) {
         enum fit fit = next_step(m, g, f, c, part);
-        if (fit != FIT_YES)
-            return fit;
+        if (fit != FIT_YES) return fit;
     }
     return FIT_YES;
 }
 
 /* ---- goals of one */
 
-static enum fit next_alternative(struct matcher *m, const struct goal *g, const struct upk_type *t, struct cursor *c,
-                                 struct part *part)
-{
+static enum fit next_alternative(struct matcher *m, const struct goal *g, const struct upk_type *t,
+                                 struct cursor *c, struct part *part) {
     struct upk_value v = value_of_cell(g->cell);
     while (c->at < t->b) {
         uint32_t alt = m->policy->alts[t->a + c->at++];
-        if (!kind_fits(&m->policy->types[alt], v.kind))
-            continue;
+        if (!kind_fits(&m->policy->types[alt], v.kind)) continue;
         enum fit fit = value_fits(m, v, alt, part);
-        if (fit != FIT_NO)
-            return fit;
+        if (fit != FIT_NO) return fit;
     }
     return FIT_NO;
 }
 
 /* Forms of the object's row that result in a class of t; all of them where t is NULL. */
-static enum fit next_form(struct matcher *m, const struct goal *g, const struct upk_type *t, struct cursor *c, struct part *part)
-{
+static enum fit next_form(struct matcher *m, const struct goal *g, const struct upk_type *t, struct cursor *c,
+                          struct part *part) {
     const struct upk_row *row = row_of(m, g->cell);
     while (c->at < row->form_count) {
         uint32_t form = row->first_form + (uint32_t)c->at++;
         const struct upk_form *f = &m->policy->forms[form];
-        if (!verb_fits(f->verb, g->cell->index) || (t && !class_fits(m, f->result, t)))
-            continue;
-        *part = (struct part){.goal = {.cell = g->cell, .index = form, .what = GOAL_FORM}, .again = t != NULL};
+        if (!verb_fits(f->verb, g->cell->index) || (t && !class_fits(m, f->result, t))) continue;
+        *part =
+            (struct part){.goal = {.cell = g->cell, .index = form, .what = GOAL_FORM}, .again = t != NULL};
         return FIT_OPEN;
     }
     return FIT_NO;
 }
 
-static enum fit next_spread(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part)
-{
+static enum fit next_spread(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part) {
     struct upk_cell *whole = object_args(as_object(g->cell));
     uint32_t args = m->policy->forms[g->index].args;
     while (c->at < 2) {
         struct upk_value v = c->at++ == 0 ? value_resolve(whole->items[0]) : value_of_cell(whole);
         enum fit fit = value_fits(m, v, args, part);
-        if (fit != FIT_NO)
-            return fit;
+        if (fit != FIT_NO) return fit;
     }
     return FIT_NO;
 }
 
-bool goal_is_one_of(const struct matcher *m, const struct goal *g)
-{
-    if (g->what != GOAL_TYPE)
-        return g->what != GOAL_FORM;
+bool goal_is_one_of(const struct matcher *m, const struct goal *g) {
+    if (g->what != GOAL_TYPE) return g->what != GOAL_FORM;
     uint32_t kind = m->policy->types[g->index].kind;
     return kind == UPK_TYPE_UNION || kind == UPK_TYPE_OBJECT || kind == UPK_TYPE_INSTANCE;
 }
 
-static enum fit next_of_type(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part)
-{
+static enum fit next_of_type(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part) {
     const struct upk_type *t = &m->policy->types[g->index];
     const struct upk_cell *cell = g->cell;
     switch (t->kind) {
@@ -538,8 +469,7 @@ static enum fit next_of_type(struct matcher *m, const struct goal *g, struct cur
     }
 }
 
-enum fit goal_next(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part)
-{
+enum fit goal_next(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part) {
     switch ((enum goal_what)g->what) {
     case GOAL_TYPE: return next_of_type(m, g, c, part);
     case GOAL_OBJECT: return next_form(m, g, NULL, c, part);

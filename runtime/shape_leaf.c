@@ -1,7 +1,7 @@
 /* Types of single values: bounds, lengths, characters, literals.
  *
- * A string may stand in a million places for two bytes of stream each, so looking through it counts: one pair for as many
- * bytes as take about the time of one.
+ * A string may stand in a million places for two bytes of stream each, so looking through it counts: one
+ * pair for as many bytes as take about the time of one.
  *
  * Layer: runtime, part of matching (match.h).
  */
@@ -12,32 +12,22 @@
 
 enum { COUNTED_A_PAIR = 64, LOOKED_UP_A_PAIR = 16 };
 
-static void charge_bytes(struct matcher *m, size_t n, size_t a_pair)
-{
-    m->pairs += n / a_pair;
-}
+static void charge_bytes(struct matcher *m, size_t n, size_t a_pair) { m->pairs += n / a_pair; }
 
-bool length_fits(uint64_t n, const struct upk_type *t)
-{
-    return n >= t->lo && n <= t->hi;
-}
+bool length_fits(uint64_t n, const struct upk_type *t) { return n >= t->lo && n <= t->hi; }
 
-/* Length in code points.  A code point takes one to four bytes, which settles most cases without a look at the text. */
-static bool str_length_fits(struct matcher *m, struct upk_value v, const struct upk_type *t)
-{
-    if (v.flags & VALUE_ASCII)
-        return length_fits(v.len, t);
+/* Length in code points.  A code point takes one to four bytes, which settles most cases without a look at
+ * the text. */
+static bool str_length_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {
+    if (v.flags & VALUE_ASCII) return length_fits(v.len, t);
     uint64_t least = ((uint64_t)v.len + 3) / 4;
-    if (least > t->hi || v.len < t->lo)
-        return false;
-    if (v.len <= t->hi && least >= t->lo)
-        return true;
+    if (least > t->hi || v.len < t->lo) return false;
+    if (v.len <= t->hi && least >= t->lo) return true;
     charge_bytes(m, v.len, COUNTED_A_PAIR);
     return length_fits(utf8_count(v.as.bytes, v.len), t);
 }
 
-static bool charset_has(const struct upk_policy *p, const struct upk_charset *set, uint32_t c)
-{
+static bool charset_has(const struct upk_policy *p, const struct upk_charset *set, uint32_t c) {
     uint32_t lo = set->first, hi = set->first + set->count;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
@@ -52,14 +42,12 @@ static bool charset_has(const struct upk_policy *p, const struct upk_charset *se
     return false;
 }
 
-static bool all_in_charset(struct matcher *m, struct upk_value v, const struct upk_charset *set)
-{
+static bool all_in_charset(struct matcher *m, struct upk_value v, const struct upk_charset *set) {
     charge_bytes(m, v.len, LOOKED_UP_A_PAIR);
     const uint8_t *p = v.as.bytes, *end = p + v.len;
     while (p < end) {
         if (*p < 0x80) {
-            if (!(set->ascii[*p >> 6] >> (*p & 63) & 1))
-                return false;
+            if (!(set->ascii[*p >> 6] >> (*p & 63) & 1)) return false;
             p++;
         } else if (!charset_has(m->policy, set, utf8_next(&p))) {
             return false;
@@ -69,67 +57,50 @@ static bool all_in_charset(struct matcher *m, struct upk_value v, const struct u
 }
 
 /* Neither a lone surrogate (ED A0..BF) nor NUL. */
-static bool is_text(struct matcher *m, struct upk_value v)
-{
+static bool is_text(struct matcher *m, struct upk_value v) {
     charge_bytes(m, v.len, COUNTED_A_PAIR);
-    if (memchr(v.as.bytes, 0, v.len))
-        return false;
-    if (v.flags & VALUE_ASCII)
-        return true;
+    if (memchr(v.as.bytes, 0, v.len)) return false;
+    if (v.flags & VALUE_ASCII) return true;
     const uint8_t *p = v.as.bytes, *end = p + v.len;
     while (p < end && (p = memchr(p, 0xed, (size_t)(end - p)))) {
-        if (p[1] >= 0xa0)
-            return false;
+        if (p[1] >= 0xa0) return false;
         p += 3;
     }
     return true;
 }
 
-static bool str_fits(struct matcher *m, struct upk_value v, const struct upk_type *t)
-{
-    if (v.kind == UPK_STR8 && !(v.flags & VALUE_ASCII))
-        return false;
-    if (!str_length_fits(m, v, t))
-        return false;
-    if (v.len == 0)
-        return true;
-    if (t->kind == UPK_TYPE_TEXT && !is_text(m, v))
-        return false;
+static bool str_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {
+    if (v.kind == UPK_STR8 && !(v.flags & VALUE_ASCII)) return false;
+    if (!str_length_fits(m, v, t)) return false;
+    if (v.len == 0) return true;
+    if (t->kind == UPK_TYPE_TEXT && !is_text(m, v)) return false;
     return t->a == 0 || all_in_charset(m, v, &m->policy->charsets[t->a]);
 }
 
-bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32_t len)
-{
+bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32_t len) {
     return v.len == len && (len == 0 || memcmp(v.as.bytes, p->pool + at, len) == 0);
 }
 
-static bool literal_fits(struct matcher *m, struct upk_value v, const struct upk_type *t)
-{
-    if (v.len == t->b)
-        charge_bytes(m, v.len, COUNTED_A_PAIR);
+static bool literal_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {
+    if (v.len == t->b) charge_bytes(m, v.len, COUNTED_A_PAIR);
     return text_is(m->policy, v, t->a, t->b);
 }
 
-static bool int_fits(const struct matcher *m, struct upk_value v, const struct upk_type *t)
-{
+static bool int_fits(const struct matcher *m, struct upk_value v, const struct upk_type *t) {
     if (t->a) {
         const struct upk_bound *b = &m->policy->bounds[t->a];
-        if (!(b->open & 1) && int_compare(v, b->lo, b->negative & 1) < 0)
-            return false;
-        if (!(b->open & 2) && int_compare(v, b->hi, (b->negative & 2) != 0) > 0)
-            return false;
+        if (!(b->open & 1) && int_compare(v, b->lo, b->negative & 1) < 0) return false;
+        if (!(b->open & 2) && int_compare(v, b->hi, (b->negative & 2) != 0) > 0) return false;
     }
     return t->b == 0 || int_within_mask(v, m->policy->bounds[t->b - 1].lo);
 }
 
-static uint64_t buffer_length(const struct matcher *m, struct upk_value v)
-{
+static uint64_t buffer_length(const struct matcher *m, struct upk_value v) {
     uint64_t i = (uint64_t)v.as.i;
     return i < m->doc->buffer_count ? m->doc->buffers[i].len : 0;
 }
 
-bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t)
-{
+bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {
     switch (t->kind) {
     case UPK_TYPE_NONE:
     case UPK_TYPE_BOOL:

@@ -34,7 +34,7 @@ const char *sniff_file(const uint8_t *p, size_t n) {
         {"BZh", 3, "bzip2 data"},
         {"\x93NUMPY", 6, "a numpy .npy file"},
         {"\x89HDF", 4, "an HDF5 file"},
-        {"version https://git-lfs", 23, "a git-lfs pointer; fetch the real file with git lfs pull"},
+        {"version https://git-lfs", 23, "a git-lfs pointer to a file that git lfs pull fetches"},
         {"<", 1, "HTML or XML"},
     };
     if (n == 0) return "empty";

@@ -15,8 +15,7 @@ enum {
     TEXT_ROOM = 40
 };
 
-void text_add(struct text *t, const char *format, ...)
-{
+void text_add(struct text *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
     int n = vsnprintf(t->at + t->len, t->size - t->len, format, args);
@@ -27,16 +26,13 @@ void text_add(struct text *t, const char *format, ...)
         return;
     }
     t->len = t->size - 1;
-    if (t->size > 4)
-        memcpy(t->at + t->size - 4, "...", 4);
+    if (t->size > 4) memcpy(t->at + t->size - 4, "...", 4);
 }
 
 /* ---- parts of a type */
 
-static void add_range(struct text *t, const struct upk_type *type)
-{
-    if (type->lo == 0 && type->hi == UINT64_MAX)
-        return;
+static void add_range(struct text *t, const struct upk_type *type) {
+    if (type->lo == 0 && type->hi == UINT64_MAX) return;
     if (type->lo == type->hi)
         text_add(t, "[%" PRIu64 "]", type->lo);
     else if (type->lo == 0)
@@ -47,8 +43,7 @@ static void add_range(struct text *t, const struct upk_type *type)
         text_add(t, "[%" PRIu64 "..%" PRIu64 "]", type->lo, type->hi);
 }
 
-static void add_number(struct text *t, const uint64_t words[2], bool negative)
-{
+static void add_number(struct text *t, const uint64_t words[2], bool negative) {
     /* Base 10^9 over 32-bit digits; bit 128 is the sign's, so -2^128 needs a fifth. */
     uint32_t digits[5];
     uint64_t carry = negative;
@@ -71,23 +66,20 @@ static void add_number(struct text *t, const uint64_t words[2], bool negative)
         groups[count++] = (uint32_t)rest;
     } while (count < 5 && (digits[0] | digits[1] | digits[2] | digits[3] | digits[4]));
     text_add(t, "%s%" PRIu32, negative ? "-" : "", groups[count - 1]);
-    for (unsigned i = count - 1; i-- > 0;)
-        text_add(t, "%09" PRIu32, groups[i]);
+    for (unsigned i = count - 1; i-- > 0;) text_add(t, "%09" PRIu32, groups[i]);
 }
 
-static void add_int(struct text *t, const struct upk_policy *p, const struct upk_type *type)
-{
+static void add_int(struct text *t, const struct upk_policy *p, const struct upk_type *type) {
     text_add(t, "int");
     if (type->a) {
         const struct upk_bound *b = &p->bounds[type->a];
-        bool same = !b->open && memcmp(b->lo, b->hi, sizeof b->lo) == 0 && (b->negative == 0 || b->negative == 3);
+        bool same =
+            !b->open && memcmp(b->lo, b->hi, sizeof b->lo) == 0 && (b->negative == 0 || b->negative == 3);
         text_add(t, "[");
-        if (!(b->open & 1))
-            add_number(t, b->lo, b->negative & 1);
+        if (!(b->open & 1)) add_number(t, b->lo, b->negative & 1);
         if (!same) {
             text_add(t, "..");
-            if (!(b->open & 2))
-                add_number(t, b->hi, (b->negative & 2) != 0);
+            if (!(b->open & 2)) add_number(t, b->hi, (b->negative & 2) != 0);
         }
         text_add(t, "]");
     }
@@ -97,8 +89,7 @@ static void add_int(struct text *t, const struct upk_policy *p, const struct upk
     }
 }
 
-static void add_code_point(struct text *t, uint32_t c)
-{
+static void add_code_point(struct text *t, uint32_t c) {
     if (c == '"' || c == '\\')
         text_add(t, "\\%c", (char)c);
     else if (c >= 0x20 && c < 0x7f)
@@ -107,8 +98,7 @@ static void add_code_point(struct text *t, uint32_t c)
         text_add(t, "\\u{%" PRIX32 "}", c);
 }
 
-static void add_charset(struct text *t, const struct upk_policy *p, const struct upk_charset *set)
-{
+static void add_charset(struct text *t, const struct upk_policy *p, const struct upk_charset *set) {
     bool dash = false; /* the character itself stands last */
     text_add(t, " chars \"");
     for (uint32_t i = 0; i < set->count; i++) {
@@ -119,23 +109,21 @@ static void add_charset(struct text *t, const struct upk_policy *p, const struct
         }
         add_code_point(t, r->lo);
         if (r->hi > r->lo) {
-            if (r->hi > r->lo + 1)
-                text_add(t, "-");
+            if (r->hi > r->lo + 1) text_add(t, "-");
             add_code_point(t, r->hi);
         }
     }
     text_add(t, dash ? "-\"" : "\"");
 }
 
-static void add_quoted(struct text *t, const char *prefix, const uint8_t *p, size_t n)
-{
+static void add_quoted(struct text *t, const char *prefix, const uint8_t *p, size_t n) {
     char copy[TEXT_ROOM];
     error_copy(copy, sizeof copy, p, n);
     text_add(t, "%s\"%s\"", prefix, copy);
 }
 
-static void add_class(struct text *t, const struct upk_policy *p, struct upk_text module, struct upk_text qualname)
-{
+static void add_class(struct text *t, const struct upk_policy *p, struct upk_text module,
+                      struct upk_text qualname) {
     char copy[2][TEXT_ROOM];
     error_copy(copy[0], TEXT_ROOM, (const uint8_t *)p->pool + module.at, module.len);
     error_copy(copy[1], TEXT_ROOM, (const uint8_t *)p->pool + qualname.at, qualname.len);
@@ -146,9 +134,10 @@ static void add_class(struct text *t, const struct upk_policy *p, struct upk_tex
 
 static void add_type(struct text *t, const struct upk_policy *p, uint32_t index, unsigned nest);
 
-static void add_tuple(struct text *t, const struct upk_policy *p, const struct upk_type *type, unsigned nest)
-{
-    uint32_t repeats = type->c >> 24 ? 1 : 0, fixed = type->b - repeats, required = fixed - (type->c & 0xffffff);
+static void add_tuple(struct text *t, const struct upk_policy *p, const struct upk_type *type,
+                      unsigned nest) {
+    uint32_t repeats = type->c >> 24 ? 1 : 0, fixed = type->b - repeats,
+             required = fixed - (type->c & 0xffffff);
     text_add(t, "tuple<");
     for (uint32_t i = 0; i < type->b; i++) {
         if (i == LIST_MOST) {
@@ -163,8 +152,8 @@ static void add_tuple(struct text *t, const struct upk_policy *p, const struct u
     add_range(t, type);
 }
 
-static void add_record(struct text *t, const struct upk_policy *p, const struct upk_type *type, unsigned nest)
-{
+static void add_record(struct text *t, const struct upk_policy *p, const struct upk_type *type,
+                       unsigned nest) {
     text_add(t, "{");
     for (uint32_t i = 0; i < type->b; i++) {
         if (i == LIST_MOST) {
@@ -184,8 +173,8 @@ static void add_record(struct text *t, const struct upk_policy *p, const struct 
     text_add(t, " }");
 }
 
-static void add_alternatives(struct text *t, const struct upk_policy *p, const struct upk_type *type, unsigned nest)
-{
+static void add_alternatives(struct text *t, const struct upk_policy *p, const struct upk_type *type,
+                             unsigned nest) {
     for (uint32_t i = 0; i < type->b; i++) {
         if (i == LIST_MOST) {
             text_add(t, " | ...");
@@ -196,8 +185,8 @@ static void add_alternatives(struct text *t, const struct upk_policy *p, const s
     }
 }
 
-static void add_around(struct text *t, const struct upk_policy *p, const char *word, const struct upk_type *type, unsigned nest)
-{
+static void add_around(struct text *t, const struct upk_policy *p, const char *word,
+                       const struct upk_type *type, unsigned nest) {
     text_add(t, "%s<", word);
     add_type(t, p, type->a, nest);
     if (type->kind == UPK_TYPE_DICT) {
@@ -208,16 +197,13 @@ static void add_around(struct text *t, const struct upk_policy *p, const char *w
     add_range(t, type);
 }
 
-static void add_str(struct text *t, const struct upk_policy *p, const struct upk_type *type)
-{
+static void add_str(struct text *t, const struct upk_policy *p, const struct upk_type *type) {
     text_add(t, type->kind == UPK_TYPE_STR ? "str" : "text");
     add_range(t, type);
-    if (type->a)
-        add_charset(t, p, &p->charsets[type->a]);
+    if (type->a) add_charset(t, p, &p->charsets[type->a]);
 }
 
-static void add_instance(struct text *t, const struct upk_policy *p, const struct upk_type *type)
-{
+static void add_instance(struct text *t, const struct upk_policy *p, const struct upk_type *type) {
     for (uint32_t i = 0; i < type->b; i++) {
         if (i == LIST_MOST) {
             text_add(t, " | ...");
@@ -229,8 +215,7 @@ static void add_instance(struct text *t, const struct upk_policy *p, const struc
     }
 }
 
-static void add_type(struct text *t, const struct upk_policy *p, uint32_t index, unsigned nest)
-{
+static void add_type(struct text *t, const struct upk_policy *p, uint32_t index, unsigned nest) {
     const struct upk_type *type = &p->types[index];
     if (nest++ == NEST_MOST) {
         text_add(t, "...");
@@ -285,23 +270,18 @@ static void add_type(struct text *t, const struct upk_policy *p, uint32_t index,
     }
 }
 
-void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type)
-{
-    add_type(t, p, type, 0);
-}
+void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type) { add_type(t, p, type, 0); }
 
 /* ---- values */
 
-static void add_str_value(struct text *t, const char *word, struct upk_value v)
-{
+static void add_str_value(struct text *t, const char *word, struct upk_value v) {
     if (v.len < TEXT_ROOM / 2)
         add_quoted(t, word, v.as.bytes, v.len);
     else
         text_add(t, "%sof %zu", word, utf8_count(v.as.bytes, v.len));
 }
 
-void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v)
-{
+void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v) {
     v = value_resolve(v);
     switch ((enum upk_kind)v.kind) {
     case UPK_INVALID: text_add(t, "nothing"); break;

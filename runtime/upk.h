@@ -165,7 +165,7 @@ struct upk_error {
     char path[160];              /* place in the value: $.frames[3].pixels */
     char policy[160];            /* "channel result of policy agent.return 3" */
     char rule[120];              /* the policy's line that ruled: "std/values.policy:12"; empty: none */
-    char file_kind[48];          /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
+    char file_kind[64];          /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
 };
 
 const char *upk_class_word(unsigned cls);   /* "truncated"; never NULL */

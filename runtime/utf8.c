@@ -8,37 +8,28 @@
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-/* The length of the sequence that starts at p, 0 if it is malformed.  Table 3-7 of the Unicode Standard, with ED A0..BF let in. */
-static size_t sequence_length(const uint8_t *p, size_t left)
-{
+/* The length of the sequence that starts at p, 0 if it is malformed.  Table 3-7 of the Unicode Standard,
+ * with ED A0..BF let in. */
+static size_t sequence_length(const uint8_t *p, size_t left) {
     uint8_t c = p[0];
-    if (c < 0x80)
-        return 1;
-    if (c < 0xc2 || left < 2)
-        return 0;
+    if (c < 0x80) return 1;
+    if (c < 0xc2 || left < 2) return 0;
     uint8_t d = p[1];
-    if (c < 0xe0)
-        return (d & 0xc0) == 0x80 ? 2 : 0;
-    if (left < 3 || (d & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80)
-        return 0;
-    if (c < 0xf0)
-        return c == 0xe0 && d < 0xa0 ? 0 : 3;
-    if (left < 4 || (p[3] & 0xc0) != 0x80)
-        return 0;
-    if (c > 0xf4 || (c == 0xf0 && d < 0x90) || (c == 0xf4 && d > 0x8f))
-        return 0;
+    if (c < 0xe0) return (d & 0xc0) == 0x80 ? 2 : 0;
+    if (left < 3 || (d & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80) return 0;
+    if (c < 0xf0) return c == 0xe0 && d < 0xa0 ? 0 : 3;
+    if (left < 4 || (p[3] & 0xc0) != 0x80) return 0;
+    if (c > 0xf4 || (c == 0xf0 && d < 0x90) || (c == 0xf4 && d > 0x8f)) return 0;
     return 4;
 }
 
-bool utf8_check(const uint8_t *p, size_t n, bool *ascii)
-{
+bool utf8_check(const uint8_t *p, size_t n, bool *ascii) {
     *ascii = true;
     while (n > 0) {
         while (n >= 16) {
             uint64_t w[2];
             memcpy(w, p, 16);
-            if ((w[0] | w[1]) & HIGH_BITS)
-                break;
+            if ((w[0] | w[1]) & HIGH_BITS) break;
             p += 16;
             n -= 16;
         }
@@ -52,8 +43,7 @@ bool utf8_check(const uint8_t *p, size_t n, bool *ascii)
             }
             *ascii = false;
             size_t len = sequence_length(p, n);
-            if (len == 0)
-                return false;
+            if (len == 0) return false;
             p += len;
             n -= len;
         }
@@ -61,8 +51,7 @@ bool utf8_check(const uint8_t *p, size_t n, bool *ascii)
     return true;
 }
 
-size_t utf8_count(const uint8_t *p, size_t n)
-{
+size_t utf8_count(const uint8_t *p, size_t n) {
     size_t follow = 0, i = 0;
     for (; n - i >= 8; i += 8) {
         uint64_t w;
@@ -71,13 +60,11 @@ size_t utf8_count(const uint8_t *p, size_t n)
         uint64_t is_follow = (w & ~(w << 1) & HIGH_BITS) >> 7;
         follow += (size_t)((is_follow * UINT64_C(0x0101010101010101)) >> 56);
     }
-    for (; i < n; i++)
-        follow += (p[i] & 0xc0) == 0x80;
+    for (; i < n; i++) follow += (p[i] & 0xc0) == 0x80;
     return n - follow;
 }
 
-uint32_t utf8_next(const uint8_t **at)
-{
+uint32_t utf8_next(const uint8_t **at) {
     const uint8_t *p = *at;
     uint32_t c = p[0];
     if (c < 0x80) {
@@ -96,8 +83,7 @@ uint32_t utf8_next(const uint8_t **at)
     return (c & 0x07) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
 }
 
-unsigned utf8_encode(uint32_t c, uint8_t out[4])
-{
+unsigned utf8_encode(uint32_t c, uint8_t out[4]) {
     if (c < 0x80) {
         out[0] = (uint8_t)c;
         return 1;

@@ -23,6 +23,8 @@ import tempfile
 ERROR = re.compile(r"^(?:policyc|(.+?):(\d+):(\d+)): error: .* \[(P\d{4})\]$", re.M)
 # Not to be had from a policy text: no memory, and gperf failing.
 UNTESTED = {"P0003", "P0090"}
+# Not to be had from a policy of plain text alone.
+NO_EXAMPLE = UNTESTED | {"P0001", "P0002", "P0004", "P0005", "P0006"}
 
 passed = failed = 0
 seen_codes = set()
@@ -134,20 +136,23 @@ def test_docs(policyc, scratch):
         check("docs/language.md: " + block.split("\n")[0], status == 0 and not messages, block + messages)
     with open("docs/errors.md", encoding="utf-8") as file:
         page = file.read()
+    examples = set()
     for code, number, block in blocks_of(page):
         status, _, messages = compile_block(policyc, scratch, block)
         codes = [error[3] for error in ERROR.findall(messages)]
         expected = [code] if number == 0 else []
         check("docs/errors.md: %s, block %d" % (code, number), codes == expected, block + messages)
-    return page
+        examples.add(code)
+    return page, examples
 
 
-def test_codes(page):
+def test_codes(page, examples):
     numbers = re.findall(r"^    X\((\d+), ", read("compiler/codes.h").decode(), re.M)
     codes = ["P%04d" % int(number) for number in numbers]
     check("codes are sorted, none twice", codes == sorted(set(codes)))
     for code in codes:
         check(code + " has a page in docs/errors.md", re.search(r"^## %s " % code, page, re.M))
+        check(code + " has an example", code in examples or code in NO_EXAMPLE)
         check(code + " has a test", code in seen_codes or code in UNTESTED)
 
 
@@ -180,6 +185,9 @@ def test_commands(policyc, scratch):
     expect("unwritable output", [good, "-I", inc, "-o", os.path.join(folder, "none/x.c")], 3, r"\[P0005\]")
     expect("no colour into a pipe", [bad], 2, r"\A[^\x1b]*\Z")
 
+    write(os.path.join(folder, "std/plain.policy"), "no policy at all\n")
+    write(os.path.join(folder, "shipped.policy"), 'policy shipped 1;\ninclude "std/plain.policy";\nuse std.plain;\n')
+    expect("shipped policies come from their folder alone", [os.path.join(folder, "shipped.policy"), "-I", folder], 0)
     expect("-MD", ["good.policy", "-I", "inc", "-o", "out.c", "-MD"], 0, cwd=folder)
     dependencies = read(os.path.join(folder, "out.d")).decode()
     check("dependency file", dependencies.startswith("out.c out.h: inc/part.policy good.policy\n"),
@@ -226,9 +234,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         test_ok(policyc, scratch)
         test_bad(policyc, scratch)
-        page = test_docs(policyc, scratch)
+        page, examples = test_docs(policyc, scratch)
         test_commands(policyc, scratch)
-    test_codes(page)
+    test_codes(page, examples)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

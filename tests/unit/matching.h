@@ -13,8 +13,7 @@ static struct table table;
 static struct match_result why;
 static uint64_t pairs;
 
-static inline int set_up(void **state)
-{
+static inline int set_up(void **state) {
     (void)state;
     memset(&doc, 0, sizeof doc);
     mem_init(&doc.mem, NULL, UINT64_C(1) << 30);
@@ -23,15 +22,13 @@ static inline int set_up(void **state)
     return 0;
 }
 
-static inline int tear_down(void **state)
-{
+static inline int tear_down(void **state) {
     (void)state;
     mem_free(&doc.mem);
     return 0;
 }
 
-static inline enum match_status match(struct upk_value root, uint32_t type)
-{
+static inline enum match_status match(struct upk_value root, uint32_t type) {
     doc.root = root;
     table.policy.root = type;
     uint64_t before = doc.mem.used;
@@ -42,9 +39,9 @@ static inline enum match_status match(struct upk_value root, uint32_t type)
     return status;
 }
 
-/* By search, without relying on CELL_ODD, and by refutation as for a graph with cycles: the verdicts must be the same. */
-static inline bool fits(struct upk_value root, uint32_t type)
-{
+/* By search, without relying on CELL_ODD, and by refutation as for a graph with cycles: the verdicts must
+ * be the same. */
+static inline bool fits(struct upk_value root, uint32_t type) {
     enum match_status by_tree = match(root, type);
     bool used_up = doc.used_up;
     doc.used_up = true;
@@ -58,15 +55,11 @@ static inline bool fits(struct upk_value root, uint32_t type)
 }
 
 #define assert_fits(v, type) assert_true(fits(v, type))
-#define assert_not(v, type) assert_false(fits(v, type))
+#define assert_not(v, type)  assert_false(fits(v, type))
 
-static inline uint32_t int_type(void)
-{
-    return t_plain(&table, UPK_TYPE_INT);
-}
+static inline uint32_t int_type(void) { return t_plain(&table, UPK_TYPE_INT); }
 
-static inline struct upk_value object(uint32_t row, enum upk_verb verb, struct upk_value args)
-{
+static inline struct upk_value object(uint32_t row, enum upk_verb verb, struct upk_value args) {
     return value_of_cell(&new_object(&doc, row, verb, args)->cell);
 }
 

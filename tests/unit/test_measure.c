@@ -8,23 +8,20 @@
 
 static struct upk_doc doc;
 
-static int set_up(void **state)
-{
+static int set_up(void **state) {
     (void)state;
     memset(&doc, 0, sizeof doc);
     mem_init(&doc.mem, NULL, UINT64_C(1) << 32);
     return 0;
 }
 
-static int tear_down(void **state)
-{
+static int tear_down(void **state) {
     (void)state;
     mem_free(&doc.mem);
     return 0;
 }
 
-static void assert_measure(struct upk_value root, uint64_t depth, uint64_t size, bool cyclic)
-{
+static void assert_measure(struct upk_value root, uint64_t depth, uint64_t size, bool cyclic) {
     uint64_t d = 0, s = 0;
     doc.root = root;
     assert_true(measure_graph(&doc, &d, &s));
@@ -35,8 +32,7 @@ static void assert_measure(struct upk_value root, uint64_t depth, uint64_t size,
 
 /* ---- measures */
 
-static void leaves_are_one_level(void **state)
-{
+static void leaves_are_one_level(void **state) {
     (void)state;
     assert_measure(v_int(1), 1, 1, false);
     assert_measure(v_bytearray(&doc, "abc"), 1, 1, false);
@@ -46,22 +42,18 @@ static void leaves_are_one_level(void **state)
     assert_measure(V_OF(&doc, UPK_PERSID, V_OF(&doc, UPK_TUPLE, v_int(1))), 3, 3, false);
 }
 
-static void sharing_is_written_out_and_saturates(void **state)
-{
+static void sharing_is_written_out_and_saturates(void **state) {
     (void)state;
     struct upk_value v = v_int(0);
-    for (int i = 0; i < 40; i++)
-        v = V_OF(&doc, UPK_LIST, v, v);
+    for (int i = 0; i < 40; i++) v = V_OF(&doc, UPK_LIST, v, v);
     assert_measure(v, 41, (UINT64_C(1) << 41) - 1, false);
-    for (int i = 0; i < 60; i++)
-        v = V_OF(&doc, UPK_LIST, v, v);
+    for (int i = 0; i < 60; i++) v = V_OF(&doc, UPK_LIST, v, v);
     assert_measure(v, 101, UINT64_MAX, false);
     assert_int_equal(v.as.cell->size, UINT32_MAX);
     assert_int_equal(v.as.cell->depth, 101);
 }
 
-static void a_component_counts_its_own_once(void **state)
-{
+static void a_component_counts_its_own_once(void **state) {
     (void)state;
     struct upk_value self = V_OF(&doc, UPK_LIST, v_int(1));
     add(&doc, self.as.cell, self);
@@ -73,33 +65,27 @@ static void a_component_counts_its_own_once(void **state)
     assert_measure(V_OF(&doc, UPK_TUPLE, a, b, a, b), 4, 17, true);
 }
 
-static void lists_that_hold_each_other_stay_small(void **state)
-{
+static void lists_that_hold_each_other_stay_small(void **state) {
     (void)state;
     struct upk_value lists[9];
-    for (int i = 0; i < 9; i++)
-        lists[i] = v_empty(&doc, UPK_LIST);
+    for (int i = 0; i < 9; i++) lists[i] = v_empty(&doc, UPK_LIST);
     for (int i = 0; i < 9; i++) {
-        for (int k = 0; k < 9; k++)
-            add(&doc, lists[i].as.cell, lists[k]);
+        for (int k = 0; k < 9; k++) add(&doc, lists[i].as.cell, lists[k]);
     }
     assert_measure(lists[0], 9, 9 + 81 - 8, true);
 }
 
-static void a_million_levels_need_no_stack(void **state)
-{
+static void a_million_levels_need_no_stack(void **state) {
     (void)state;
     enum { LEVELS = 1000000 };
     struct upk_value first = v_empty(&doc, UPK_LIST), v = first;
-    for (int i = 1; i < LEVELS; i++)
-        v = V_OF(&doc, UPK_LIST, v);
+    for (int i = 1; i < LEVELS; i++) v = V_OF(&doc, UPK_LIST, v);
     assert_measure(v, LEVELS, LEVELS, false);
     add(&doc, first.as.cell, v);
     assert_measure(v, LEVELS, LEVELS + 1, true);
 }
 
-static void popped_objects_make_a_document_cyclic(void **state)
-{
+static void popped_objects_make_a_document_cyclic(void **state) {
     (void)state;
     struct object *o = new_object(&doc, 0, UPK_VERB_CALL, v_empty(&doc, UPK_TUPLE));
     set_state(o, V_OF(&doc, UPK_DICT, v_str("me"), value_of_cell(&o->cell)));
@@ -117,12 +103,10 @@ struct graph {
     bool reach[MOST][MOST]; /* by one edge or more */
 };
 
-static void random_graph(struct graph *g, bool cycles)
-{
+static void random_graph(struct graph *g, bool cycles) {
     memset(g, 0, sizeof *g);
     g->n = 1 + random_below(MOST);
-    for (size_t i = 0; i < g->n; i++)
-        g->cells[i] = v_empty(&doc, UPK_LIST);
+    for (size_t i = 0; i < g->n; i++) g->cells[i] = v_empty(&doc, UPK_LIST);
     for (size_t i = 0; i < g->n; i++) {
         for (uint32_t k = random_below(4); k > 0; k--) {
             size_t to = random_below((uint32_t)g->n);
@@ -136,8 +120,7 @@ static void random_graph(struct graph *g, bool cycles)
         }
     }
     for (size_t i = 0; i < g->n; i++) {
-        for (size_t k = 0; k < g->n; k++)
-            g->reach[i][k] = g->edges[i][k] > 0;
+        for (size_t k = 0; k < g->n; k++) g->reach[i][k] = g->edges[i][k] > 0;
     }
     for (size_t via = 0; via < g->n; via++) {
         for (size_t i = 0; i < g->n; i++) {
@@ -147,25 +130,20 @@ static void random_graph(struct graph *g, bool cycles)
     }
 }
 
-static bool together(const struct graph *g, size_t i, size_t k)
-{
+static bool together(const struct graph *g, size_t i, size_t k) {
     return i == k || (g->reach[i][k] && g->reach[k][i]);
 }
 
 /* Recursion over components. */
-static void define(const struct graph *g, size_t of, uint64_t *depth, uint64_t *size)
-{
+static void define(const struct graph *g, size_t of, uint64_t *depth, uint64_t *size) {
     uint64_t cells = 0, within = 0, below = 0, sum = 0;
     for (size_t i = 0; i < g->n; i++) {
-        if (!together(g, of, i))
-            continue;
+        if (!together(g, of, i)) continue;
         cells++;
         sum += g->leaves[i];
-        if (g->leaves[i] && below < 1)
-            below = 1;
+        if (g->leaves[i] && below < 1) below = 1;
         for (size_t k = 0; k < g->n; k++) {
-            if (!g->edges[i][k])
-                continue;
+            if (!g->edges[i][k]) continue;
             if (together(g, of, k)) {
                 within += g->edges[i][k];
                 continue;
@@ -180,8 +158,7 @@ static void define(const struct graph *g, size_t of, uint64_t *depth, uint64_t *
     *size = cells + sum + (within ? within - (cells - 1) : 0);
 }
 
-static void random_graphs_measure_as_defined(void **state)
-{
+static void random_graphs_measure_as_defined(void **state) {
     (void)state;
     random_state = 17;
     for (int round = 0; round < 8000; round++) {
@@ -190,12 +167,10 @@ static void random_graphs_measure_as_defined(void **state)
         uint64_t depth, size;
         bool cyclic = false;
         define(&g, 0, &depth, &size);
-        for (size_t i = 0; i < g.n; i++)
-            cyclic = cyclic || (g.reach[i][i] && (i == 0 || g.reach[0][i]));
+        for (size_t i = 0; i < g.n; i++) cyclic = cyclic || (g.reach[i][i] && (i == 0 || g.reach[0][i]));
         assert_measure(g.cells[0], depth, size, cyclic);
         for (size_t i = 1; i < g.n; i++) {
-            if (!g.reach[0][i])
-                continue;
+            if (!g.reach[0][i]) continue;
             define(&g, i, &depth, &size);
             assert_int_equal(g.cells[i].as.cell->size, size);
             assert_int_equal(g.cells[i].as.cell->depth, depth);
@@ -203,12 +178,10 @@ static void random_graphs_measure_as_defined(void **state)
     }
 }
 
-static void failing_memory_is_reported_and_given_back(void **state)
-{
+static void failing_memory_is_reported_and_given_back(void **state) {
     (void)state;
     struct upk_value v = v_int(0);
-    for (int i = 0; i < 100; i++)
-        v = V_OF(&doc, UPK_LIST, v, v);
+    for (int i = 0; i < 100; i++) v = V_OF(&doc, UPK_LIST, v, v);
     struct counting counting = {0};
     const struct upk_allocator failing = {.resize = counting_resize, .ctx = &counting};
     struct upk_doc head = doc;
@@ -222,16 +195,14 @@ static void failing_memory_is_reported_and_given_back(void **state)
         assert_int_equal(counting.bytes, 0);
         assert_int_equal(head.mem.used, 0);
         assert_int_equal(ok, counting.calls < at);
-        if (ok)
-            break;
+        if (ok) break;
         assert_true(at < 100);
     }
 }
 
 /* ---- children */
 
-static void assert_children(struct upk_cell *c, bool raw, size_t n, const int64_t *want)
-{
+static void assert_children(struct upk_cell *c, bool raw, size_t n, const int64_t *want) {
     struct children kids;
     size_t i = 0;
     cell_children(c, raw, &kids);
@@ -248,15 +219,13 @@ static void assert_children(struct upk_cell *c, bool raw, size_t n, const int64_
     assert_int_equal(i, n);
 }
 
-static struct upk_cell *numbered(enum upk_kind kind, uint32_t number, int64_t member)
-{
+static struct upk_cell *numbered(enum upk_kind kind, uint32_t number, int64_t member) {
     struct upk_cell *c = V_OF(&doc, kind, v_int(member)).as.cell;
     c->index = number;
     return c;
 }
 
-static void objects_have_children_as_written_and_as_read(void **state)
-{
+static void objects_have_children_as_written_and_as_read(void **state) {
     (void)state;
     struct object *o = new_object(&doc, 0, UPK_VERB_NEW, value_of_cell(numbered(UPK_TUPLE, 101, 0)));
     o->callee = v_global(&doc, 0).as.cell;
@@ -284,8 +253,7 @@ static void objects_have_children_as_written_and_as_read(void **state)
 
 /* ---- paths */
 
-static void assert_path(struct upk_value root, struct upk_value target, size_t size, const char *want)
-{
+static void assert_path(struct upk_value root, struct upk_value target, size_t size, const char *want) {
     char out[200];
     memset(out, 'x', sizeof out);
     doc.root = root;
@@ -294,8 +262,7 @@ static void assert_path(struct upk_value root, struct upk_value target, size_t s
     assert_int_equal(out[size], 'x');
 }
 
-static void paths_lead_from_the_root(void **state)
-{
+static void paths_lead_from_the_root(void **state) {
     (void)state;
     struct upk_value t = V_OF(&doc, UPK_LIST, v_int(1)), key = V_OF(&doc, UPK_TUPLE, v_int(1));
     assert_path(t, t, 160, "$");
@@ -316,12 +283,10 @@ static void paths_lead_from_the_root(void **state)
     assert_path(V_OF(&doc, UPK_LIST, v_int(0)), t, 160, "$");
 }
 
-static void paths_pass_through_objects(void **state)
-{
+static void paths_pass_through_objects(void **state) {
     (void)state;
     struct upk_value t[6];
-    for (int i = 0; i < 6; i++)
-        t[i] = V_OF(&doc, UPK_LIST, v_int(i));
+    for (int i = 0; i < 6; i++) t[i] = V_OF(&doc, UPK_LIST, v_int(i));
     struct object *o = new_object(&doc, 0, UPK_VERB_CALL, V_OF(&doc, UPK_TUPLE, v_int(1), t[0]));
     struct object_more *more = more_of(&doc, o);
     more->kw = V_OF(&doc, UPK_DICT, v_str("k"), t[1]).as.cell;
@@ -344,20 +309,17 @@ static void paths_pass_through_objects(void **state)
     assert_path(root, more->value, 160, "$[0]");
 }
 
-static void long_paths_are_cut(void **state)
-{
+static void long_paths_are_cut(void **state) {
     (void)state;
     struct upk_value t = V_OF(&doc, UPK_LIST, v_int(1)), v = t;
-    for (int i = 0; i < 100; i++)
-        v = V_OF(&doc, UPK_LIST, v);
+    for (int i = 0; i < 100; i++) v = V_OF(&doc, UPK_LIST, v);
     assert_path(v, t, 20, "$[0][0][0][0][0]...");
     assert_path(v, t, 5, "$...");
     assert_path(v, t, 4, "$");
     assert_path(v, t, 2, "$");
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(leaves_are_one_level, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sharing_is_written_out_and_saturates, set_up, tear_down),

@@ -11,15 +11,13 @@
 
 static struct mem mem;
 
-static int set_up(void **state)
-{
+static int set_up(void **state) {
     (void)state;
     mem_init(&mem, NULL, UINT64_C(1) << 30);
     return 0;
 }
 
-static int tear_down(void **state)
-{
+static int tear_down(void **state) {
     (void)state;
     mem_free(&mem);
     return 0;
@@ -27,24 +25,20 @@ static int tear_down(void **state)
 
 /* ---- integers */
 
-static struct upk_value from_text(const char *text)
-{
+static struct upk_value from_text(const char *text) {
     struct upk_value v;
     assert_true(int_from_decimal(&mem, (const uint8_t *)text, strlen(text), &v));
     return v;
 }
 
-static void assert_text(struct upk_value v, const char *want)
-{
+static void assert_text(struct upk_value v, const char *want) {
     const char *text;
     size_t len;
     assert_true(int_to_decimal(&mem, v, &text, &len));
-    if (len != strlen(want) || memcmp(text, want, len) != 0)
-        fail_msg("%.*s is not %s", (int)len, text, want);
+    if (len != strlen(want) || memcmp(text, want, len) != 0) fail_msg("%.*s is not %s", (int)len, text, want);
 }
 
-static void bytes_become_the_least_form(void **state)
-{
+static void bytes_become_the_least_form(void **state) {
     (void)state;
     static const struct {
         const char *bytes;
@@ -69,13 +63,11 @@ static void bytes_become_the_least_form(void **state)
         struct upk_value v = int_from_bytes((const uint8_t *)cases[i].bytes, cases[i].n);
         assert_int_equal(v.kind, cases[i].kind);
         assert_int_equal(v.len, cases[i].len);
-        if (v.kind == UPK_INT)
-            assert_true(v.as.i == cases[i].i);
+        if (v.kind == UPK_INT) assert_true(v.as.i == cases[i].i);
     }
 }
 
-static void decimal_text_comes_back(void **state)
-{
+static void decimal_text_comes_back(void **state) {
     (void)state;
     static const char *const texts[] = {"0",
                                         "7",
@@ -95,8 +87,7 @@ static void decimal_text_comes_back(void **state)
                                         "-340282366920938463463374607431768211456",
                                         "-340282366920938463463374607431768211457",
                                         "1000000000000000000000000000000000000000000000000000000"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_text(from_text(texts[i]), texts[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) assert_text(from_text(texts[i]), texts[i]);
     assert_int_equal(from_text("9223372036854775807").kind, UPK_INT);
     assert_int_equal(from_text("-9223372036854775808").kind, UPK_INT);
     assert_int_equal(from_text("9223372036854775808").kind, UPK_BIGINT);
@@ -106,8 +97,7 @@ static void decimal_text_comes_back(void **state)
 }
 
 /* 2^k by doubling its text, against 2^k written as bytes. */
-static void powers_of_two_agree_with_their_bytes(void **state)
-{
+static void powers_of_two_agree_with_their_bytes(void **state) {
     (void)state;
     enum { DIGITS = 700, POWERS = 2200 };
     static char digits[DIGITS + 2];
@@ -131,30 +121,25 @@ static void powers_of_two_agree_with_their_bytes(void **state)
             digits[i] = (char)('0' + d % 10);
             carry = d / 10;
         }
-        if (carry)
-            digits[--from] = '1';
+        if (carry) digits[--from] = '1';
     }
 }
 
-static void random_texts_come_back(void **state)
-{
+static void random_texts_come_back(void **state) {
     (void)state;
     char text[400];
     random_state = 3;
     for (int round = 0; round < 2000; round++) {
         size_t n = 1 + random_below(390), at = 0;
-        if (random_below(2))
-            text[at++] = '-';
+        if (random_below(2)) text[at++] = '-';
         text[at++] = (char)('1' + random_below(9));
-        while (at < n)
-            text[at++] = (char)(random_below(3) ? '0' + random_below(10) : '0');
+        while (at < n) text[at++] = (char)(random_below(3) ? '0' + random_below(10) : '0');
         text[at] = 0;
         assert_text(from_text(text), text);
     }
 }
 
-static void failing_memory_is_reported(void **state)
-{
+static void failing_memory_is_reported(void **state) {
     (void)state;
     static const char text[] = "123456789012345678901234567890";
     struct upk_value v = from_text(text);
@@ -176,8 +161,7 @@ static void failing_memory_is_reported(void **state)
 
 /* ---- bounds */
 
-static void numbers_compare_with_bounds(void **state)
-{
+static void numbers_compare_with_bounds(void **state) {
     (void)state;
     /* in ascending order, with the words and sign of struct upk_bound */
     static const struct {
@@ -211,7 +195,8 @@ static void numbers_compare_with_bounds(void **state)
     }
     struct upk_value beyond = from_text("340282366920938463463374607431768211456");
     struct upk_value below = from_text("-340282366920938463463374607431768211457");
-    struct upk_value far = from_text("1000000000000000000000000000000000000000000000000000000000000000000000000000");
+    struct upk_value far =
+        from_text("1000000000000000000000000000000000000000000000000000000000000000000000000000");
     for (size_t k = 0; k < n; k++) {
         const uint64_t words[2] = {all[k].lo, all[k].hi};
         assert_int_equal(int_compare(beyond, words, all[k].negative), 1);
@@ -220,8 +205,7 @@ static void numbers_compare_with_bounds(void **state)
     }
 }
 
-static void masks_admit_their_bits_alone(void **state)
-{
+static void masks_admit_their_bits_alone(void **state) {
     (void)state;
     const uint64_t low[2] = {0x0f, 0}, high[2] = {0, UINT64_C(1) << 63}, all[2] = {UINT64_MAX, UINT64_MAX};
     assert_true(int_within_mask(v_int(0), low));
@@ -238,29 +222,23 @@ static void masks_admit_their_bits_alone(void **state)
 
 /* ---- floats */
 
-static uint64_t bits_of(double d)
-{
+static uint64_t bits_of(double d) {
     uint64_t u;
     memcpy(&u, &d, 8);
     return u;
 }
 
-static bool parse(const char *text, double *out)
-{
+static bool parse(const char *text, double *out) {
     return float_from_text((const uint8_t *)text, strlen(text), out);
 }
 
-static void assert_float(const char *text, double want)
-{
+static void assert_float(const char *text, double want) {
     double d;
-    if (!parse(text, &d))
-        fail_msg("%s is refused", text);
-    if (bits_of(d) != bits_of(want))
-        fail_msg("%.40s is %a, not %a", text, d, want);
+    if (!parse(text, &d)) fail_msg("%s is refused", text);
+    if (bits_of(d) != bits_of(want)) fail_msg("%.40s is %a, not %a", text, d, want);
 }
 
-static void floats_are_read(void **state)
-{
+static void floats_are_read(void **state) {
     (void)state;
     assert_float("0", 0.0);
     assert_float("-0", -0.0);
@@ -288,35 +266,62 @@ static void floats_are_read(void **state)
     assert_true(parse("-inf", &d) && isinf(d) && d < 0);
 }
 
-static void other_texts_are_refused(void **state)
-{
+static void other_texts_are_refused(void **state) {
     (void)state;
-    static const char *const texts[] = {"",      "-",    "+",     ".",     ".5",    "1e",   "1e+",  "1e-",  "1.e",   "e5",
-                                        "1.5.5", "1_0",  " 1",    "1 ",    "0x10",  "1e5.", "+inf", "-nan", "+nan",  "Inf",
-                                        "NaN",   "infi", "1e400", "-1e400", "--1",  "+-1",  "1,5",  "1f",   "nan(1)", "infinity",
-                                        "1.7976931348623159e308", "1e999999999999999999999999"};
+    static const char *const texts[] = {"",
+                                        "-",
+                                        "+",
+                                        ".",
+                                        ".5",
+                                        "1e",
+                                        "1e+",
+                                        "1e-",
+                                        "1.e",
+                                        "e5",
+                                        "1.5.5",
+                                        "1_0",
+                                        " 1",
+                                        "1 ",
+                                        "0x10",
+                                        "1e5.",
+                                        "+inf",
+                                        "-nan",
+                                        "+nan",
+                                        "Inf",
+                                        "NaN",
+                                        "infi",
+                                        "1e400",
+                                        "-1e400",
+                                        "--1",
+                                        "+-1",
+                                        "1,5",
+                                        "1f",
+                                        "nan(1)",
+                                        "infinity",
+                                        "1.7976931348623159e308",
+                                        "1e999999999999999999999999"};
     double d = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (parse(texts[i], &d))
-            fail_msg("`%s` is taken as %g", texts[i], d);
+        if (parse(texts[i], &d)) fail_msg("`%s` is taken as %g", texts[i], d);
     }
 }
 
 /* Between two neighbours lies a number of up to 768 digits; one more digit, however far behind, decides. */
-static void the_last_of_many_digits_decides(void **state)
-{
+static void the_last_of_many_digits_decides(void **state) {
     (void)state;
     enum { ROOM = 4000 };
     static char text[ROOM];
     random_state = 11;
     for (int round = 0; round < 300; round++) {
-        uint64_t u = ((uint64_t)random_below(UINT32_MAX) << 32 | random_below(UINT32_MAX)) & UINT64_C(0x000fffffffffffff);
+        uint64_t u = ((uint64_t)random_below(UINT32_MAX) << 32 | random_below(UINT32_MAX)) &
+                     UINT64_C(0x000fffffffffffff);
         /* small ones, whose last digits are far behind the point; even, so that a tie goes down */
         u = (u & ~UINT64_C(1)) | (uint64_t)random_below(1000) << 52;
         double d, up;
         memcpy(&d, &u, 8);
         up = nextafter(d, INFINITY);
-        /* the midpoint, exactly: the sum of the two halves' texts would need more than a double has, so take long double */
+        /* the midpoint, exactly: the sum of the two halves' texts would need more than a double has, so
+         * take long double */
         long double mid = (long double)d + ((long double)up - (long double)d) / 2;
         int n = snprintf(text, ROOM, "%.1100Lf", mid);
         assert_true(n > 0 && n < ROOM - 100);
@@ -330,25 +335,20 @@ static void the_last_of_many_digits_decides(void **state)
     }
 }
 
-static void random_texts_are_read_as_strtod_does(void **state)
-{
+static void random_texts_are_read_as_strtod_does(void **state) {
     (void)state;
     char text[80];
     random_state = 5;
     for (int round = 0; round < 50000; round++) {
         size_t n = 0, digits = 1 + random_below(25);
-        if (random_below(2))
-            text[n++] = '-';
-        for (size_t i = 0; i < digits; i++)
-            text[n++] = (char)('0' + random_below(10));
+        if (random_below(2)) text[n++] = '-';
+        for (size_t i = 0; i < digits; i++) text[n++] = (char)('0' + random_below(10));
         if (random_below(2)) {
             text[n++] = '.';
-            for (size_t i = random_below(25); i > 0; i--)
-                text[n++] = (char)('0' + random_below(10));
+            for (size_t i = random_below(25); i > 0; i--) text[n++] = (char)('0' + random_below(10));
         }
         text[n] = 0;
-        if (random_below(3))
-            (void)snprintf(text + n, sizeof text - n, "e%d", (int)random_below(700) - 350);
+        if (random_below(3)) (void)snprintf(text + n, sizeof text - n, "e%d", (int)random_below(700) - 350);
         double want = strtod(text, NULL), d;
         if (isinf(want))
             assert_false(parse(text, &d));
@@ -357,8 +357,7 @@ static void random_texts_are_read_as_strtod_does(void **state)
     }
 }
 
-static void a_million_digits_are_read_at_once(void **state)
-{
+static void a_million_digits_are_read_at_once(void **state) {
     (void)state;
     enum { N = 1000000 };
     char *text = malloc(N + 20);
@@ -374,10 +373,10 @@ static void a_million_digits_are_read_at_once(void **state)
 }
 
 /* A locale whose decimal point is a comma, made on the spot: a machine need not have one. */
-static bool set_comma_locale(const char *folder)
-{
-    static const char make[] = "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \"<U002C>\"\\nthousands_sep \"<U002E>\"\\n"
-                               "grouping 3;3\\nEND LC_NUMERIC\\n' >source && localedef -c -i source ./comma >log 2>&1";
+static bool set_comma_locale(const char *folder) {
+    static const char make[] =
+        "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \"<U002C>\"\\nthousands_sep \"<U002E>\"\\n"
+        "grouping 3;3\\nEND LC_NUMERIC\\n' >source && localedef -c -i source ./comma >log 2>&1";
     char command[400];
     (void)snprintf(command, sizeof command, make, folder);
     (void)!system(command);
@@ -385,8 +384,7 @@ static bool set_comma_locale(const char *folder)
            strcmp(localeconv()->decimal_point, ",") == 0;
 }
 
-static void the_locale_does_not_matter(void **state)
-{
+static void the_locale_does_not_matter(void **state) {
     (void)state;
     char folder[] = "/tmp/test_number.XXXXXX", command[80];
     assert_non_null(mkdtemp(folder));
@@ -400,12 +398,10 @@ static void the_locale_does_not_matter(void **state)
     }
     (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
     assert_int_equal(system(command), 0);
-    if (!set)
-        skip();
+    if (!set) skip();
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_become_the_least_form),
         cmocka_unit_test(decimal_text_comes_back),

@@ -8,16 +8,14 @@
 
 /* ---- types */
 
-static void assert_type(uint32_t type, const char *want)
-{
+static void assert_type(uint32_t type, const char *want) {
     char out[300];
     struct text t = {.at = out, .size = sizeof out};
     text_add_type(&t, &table.policy, type);
     assert_string_equal(out, want);
 }
 
-static void types_are_written_as_in_a_policy(void **state)
-{
+static void types_are_written_as_in_a_policy(void **state) {
     (void)state;
     uint32_t i = int_type(), any = t_plain(&table, UPK_TYPE_ANY), none = t_plain(&table, UPK_TYPE_NONE);
     assert_type(any, "any");
@@ -50,21 +48,20 @@ static void types_are_written_as_in_a_policy(void **state)
     assert_type(t_of(&table, UPK_TYPE_REF, row, 0), "ref m::R");
 }
 
-static void numbers_of_129_bits_are_written(void **state)
-{
+static void numbers_of_129_bits_are_written(void **state) {
     (void)state;
     uint32_t type = t_int(&table, 0, 0);
     struct upk_bound *b = &table.bounds[table.types[type].a];
     *b = (struct upk_bound){.lo = {0, 0}, .hi = {UINT64_MAX, UINT64_MAX}, .negative = 1};
-    assert_type(type, "int[-340282366920938463463374607431768211456..340282366920938463463374607431768211455]");
+    assert_type(type,
+                "int[-340282366920938463463374607431768211456..340282366920938463463374607431768211455]");
     *b = (struct upk_bound){.lo = {UINT64_MAX, UINT64_MAX}, .hi = {0, 1}, .negative = 1};
     assert_type(type, "int[-1..18446744073709551616]");
     *b = (struct upk_bound){.lo = {1000000000, 0}, .hi = {UINT64_C(1000000000000000000), 0}};
     assert_type(type, "int[1000000000..1000000000000000000]");
 }
 
-static void characters_are_written_with_the_dash_last(void **state)
-{
+static void characters_are_written_with_the_dash_last(void **state) {
     (void)state;
     table.ranges[0] = (struct upk_range){'-', '-'};
     table.ranges[1] = (struct upk_range){'0', '9'};
@@ -76,8 +73,7 @@ static void characters_are_written_with_the_dash_last(void **state)
     assert_type(type, "str chars \"0-9\\\"\\u{E9}\\u{EA}-\"");
 }
 
-static void endless_and_long_types_are_cut(void **state)
-{
+static void endless_and_long_types_are_cut(void **state) {
     (void)state;
     uint32_t list = t_of(&table, UPK_TYPE_LIST, 0, 0), i = int_type();
     table.types[list].a = list;
@@ -90,15 +86,14 @@ static void endless_and_long_types_are_cut(void **state)
         text_add_type(&t, &table.policy, list);
         assert_true(strlen(out) < size);
         assert_int_equal(out[size], '#');
-        if (size > 4 && size < 27)
-            assert_string_equal(out + size - 4, "...");
+        if (size > 4 && size < 27) assert_string_equal(out + size - 4, "...");
     }
 }
 
 /* ---- the root */
 
-static void assert_root(struct upk_value root, uint32_t type, unsigned code, const struct upk_cell *cell, const char *want)
-{
+static void assert_root(struct upk_value root, uint32_t type, unsigned code, const struct upk_cell *cell,
+                        const char *want) {
     for (int cyclic = 0; cyclic < 2; cyclic++) {
         doc.cyclic = doc.stale = cyclic;
         assert_int_equal(match(root, type), MATCH_REFUSED);
@@ -110,8 +105,7 @@ static void assert_root(struct upk_value root, uint32_t type, unsigned code, con
     doc.cyclic = doc.stale = false;
 }
 
-static void the_value_at_fault_is_named(void **state)
-{
+static void the_value_at_fault_is_named(void **state) {
     (void)state;
     uint32_t i = int_type(), s = t_plain(&table, UPK_TYPE_STR), li = t_of(&table, UPK_TYPE_LIST, i, 0);
     uint32_t record = T_RECORD(&table, 0, {"a", li, false}, {"b", s, true});
@@ -121,7 +115,8 @@ static void the_value_at_fault_is_named(void **state)
     struct upk_value list = V_OF(&doc, UPK_LIST, v_int(1), v_none());
     struct upk_value rec = V_OF(&doc, UPK_DICT, v_str("a"), list);
     struct upk_value v = V_OF(&doc, UPK_DICT, v_str("k"), v_int(1), v_str("l"), rec);
-    assert_root(list, root, UPK_ERR_ROOT, list.as.cell, "expected dict<str, { a: list<int>, b?: str } | int>, found list of 2");
+    assert_root(list, root, UPK_ERR_ROOT, list.as.cell,
+                "expected dict<str, { a: list<int>, b?: str } | int>, found list of 2");
     assert_root(v, root, UPK_ERR_ROOT, list.as.cell, "member 1: expected int, found none");
     rec.as.cell->items[1] = v_int(1);
     assert_root(v, root, UPK_ERR_ROOT, rec.as.cell, "key `a`: expected list<int>, found int 1");
@@ -135,14 +130,15 @@ static void the_value_at_fault_is_named(void **state)
     assert_root(v, root, UPK_ERR_ROOT, v.as.cell, "key 0: expected str, found none");
 }
 
-static void a_name_left_over_is_a_spelling(void **state)
-{
+static void a_name_left_over_is_a_spelling(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY);
-    uint32_t encode = t_row(&table, "_codecs", "encode", 0, UPK_SPECIAL_ENCODE), ref = t_row(&table, "m", "C", UPK_ROW_REF, 0);
+    uint32_t encode = t_row(&table, "_codecs", "encode", 0, UPK_SPECIAL_ENCODE),
+             ref = t_row(&table, "m", "C", UPK_ROW_REF, 0);
     uint32_t prefix = t_row(&table, "m", "Outer", UPK_ROW_PREFIX, 0);
     struct upk_value v = V_OF(&doc, UPK_LIST, v_int(1), v_global(&doc, encode));
-    assert_root(v, any, UPK_ERR_SPELLING, v.as.cell, "member 1: expected any, found the name _codecs::encode");
+    assert_root(v, any, UPK_ERR_SPELLING, v.as.cell,
+                "member 1: expected any, found the name _codecs::encode");
     v.as.cell->items[1] = v_global(&doc, prefix);
     assert_root(v, any, UPK_ERR_SPELLING, v.as.cell, "member 1: expected any, found the name m::Outer");
     v.as.cell->items[1] = v_global(&doc, ref);
@@ -151,8 +147,7 @@ static void a_name_left_over_is_a_spelling(void **state)
 
 /* ---- objects */
 
-static void assert_object(const struct object *o, uint32_t form, const char *want)
-{
+static void assert_object(const struct object *o, uint32_t form, const char *want) {
     for (int cyclic = 0; cyclic < 2; cyclic++) {
         doc.cyclic = doc.stale = cyclic;
         assert_int_equal(match(v_none(), t_plain(&table, UPK_TYPE_ANY)), MATCH_REFUSED);
@@ -164,14 +159,15 @@ static void assert_object(const struct object *o, uint32_t form, const char *wan
     doc.cyclic = doc.stale = false;
 }
 
-static void the_nearest_form_gives_the_reason(void **state)
-{
+static void the_nearest_form_gives_the_reason(void **state) {
     (void)state;
-    uint32_t i = int_type(), bytes = t_sized(&table, UPK_TYPE_BYTES, 0, 0, 4, 4), class = t_class(&table, "m", "C");
+    uint32_t i = int_type(), bytes = t_sized(&table, UPK_TYPE_BYTES, 0, 0, 4, 4),
+             class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
     t_form(&table, UPK_VERB_CALL, class, T_TUPLE(&table, 0, false, i));
     t_form(&table, UPK_VERB_CALL, class, T_TUPLE(&table, 0, false, i, bytes));
-    struct object *o = new_object(&doc, row, UPK_VERB_CALL, V_OF(&doc, UPK_TUPLE, v_int(1), v_bytes("123456789")));
+    struct object *o =
+        new_object(&doc, row, UPK_VERB_CALL, V_OF(&doc, UPK_TUPLE, v_int(1), v_bytes("123456789")));
     assert_object(o, 2, "argument 2 (`x1`): expected bytes[4], found bytes of 9");
     o->args = V_OF(&doc, UPK_TUPLE, v_int(1), v_int(2), v_int(3)).as.cell;
     assert_object(o, 1, "no form takes 3 arguments");
@@ -184,10 +180,10 @@ static void the_nearest_form_gives_the_reason(void **state)
     assert_object(o, 1, "made by `new`, which no form allows");
 }
 
-static void each_step_gives_its_reason(void **state)
-{
+static void each_step_gives_its_reason(void **state) {
     (void)state;
-    uint32_t i = int_type(), class = t_class(&table, "m", "C"), row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
+    uint32_t i = int_type(), class = t_class(&table, "m", "C"),
+             row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
     struct upk_form *f = t_form(&table, UPK_VERB_NEW, class, t_no_args(&table));
     struct object *o = new_object(&doc, row, UPK_VERB_NEW, v_empty(&doc, UPK_TUPLE));
     struct object_more *more = more_of(&doc, o);
@@ -223,8 +219,7 @@ static void each_step_gives_its_reason(void **state)
     assert_object(o, 1, "member 0: expected int, found none");
 }
 
-static void rows_that_may_not_be_called_say_so(void **state)
-{
+static void rows_that_may_not_be_called_say_so(void **state) {
     (void)state;
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_REF, 0);
     struct object *o = new_object(&doc, row, UPK_VERB_CALL, v_empty(&doc, UPK_TUPLE));
@@ -234,16 +229,14 @@ static void rows_that_may_not_be_called_say_so(void **state)
 }
 
 /* The search for a reason may not cost more than the refusal: here each question takes a walk of the rest. */
-static void reasons_of_large_values_are_found_in_time(void **state)
-{
+static void reasons_of_large_values_are_found_in_time(void **state) {
     (void)state;
     uint32_t list = t_of(&table, UPK_TYPE_LIST, 0, 0), i = int_type(), u = T_UNION(&table, i, list);
     table.types[list].a = u;
     struct upk_value v = v_none();
     for (int level = 0; level < 200; level++) {
         struct upk_value wide = v_empty(&doc, UPK_LIST);
-        for (int k = 0; k < 2000; k++)
-            add(&doc, wide.as.cell, v_int(k));
+        for (int k = 0; k < 2000; k++) add(&doc, wide.as.cell, v_int(k));
         add(&doc, wide.as.cell, v);
         v = wide;
     }
@@ -252,8 +245,7 @@ static void reasons_of_large_values_are_found_in_time(void **state)
     assert_true(pairs < 4000000);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(types_are_written_as_in_a_policy),
         TEST(numbers_of_129_bits_are_written),

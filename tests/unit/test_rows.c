@@ -1,11 +1,11 @@
-/* Matching of objects against the forms of their row: verbs, arguments, keywords, states and other steps, spellings.
+/* Matching of objects against the forms of their row: verbs, arguments, keywords, states and other steps,
+ * spellings.
  *
  * Layer: tests of runtime/shape*.c over tables and documents built by hand.
  */
 #include "matching.h"
 
-static void the_verb_and_the_arguments_choose_the_form(void **state)
-{
+static void the_verb_and_the_arguments_choose_the_form(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
@@ -37,8 +37,7 @@ static void the_verb_and_the_arguments_choose_the_form(void **state)
     }
 }
 
-static void functions_are_called_and_result_in_their_class(void **state)
-{
+static void functions_are_called_and_result_in_their_class(void **state) {
     (void)state;
     uint32_t a = t_class(&table, "m", "A"), b = t_class(&table, "m", "B");
     uint32_t row = t_row(&table, "m", "f", UPK_ROW_FUNC, 0);
@@ -55,7 +54,8 @@ static void functions_are_called_and_result_in_their_class(void **state)
     uint32_t alts = table.policy.alt_count;
     table.alts[table.policy.alt_count++] = a;
     table.alts[table.policy.alt_count++] = b;
-    assert_fits(V_OF(&doc, UPK_LIST, of_a, of_b), t_of(&table, UPK_TYPE_LIST, t_of(&table, UPK_TYPE_INSTANCE, alts, 2), 0));
+    assert_fits(V_OF(&doc, UPK_LIST, of_a, of_b),
+                t_of(&table, UPK_TYPE_LIST, t_of(&table, UPK_TYPE_INSTANCE, alts, 2), 0));
     assert_fits(of_b, t_of(&table, UPK_TYPE_INSTANCE, alts + 1, 1));
     assert_not(of_a, t_of(&table, UPK_TYPE_INSTANCE, alts + 1, 1));
     doc.objects = NULL;
@@ -63,8 +63,7 @@ static void functions_are_called_and_result_in_their_class(void **state)
     assert_not(v_none(), t_plain(&table, UPK_TYPE_ANY));
 }
 
-static void consts_are_instances_where_their_row_says_so(void **state)
-{
+static void consts_are_instances_where_their_row_says_so(void **state) {
     (void)state;
     uint32_t mode = t_class(&table, "m", "Mode"), other = t_class(&table, "m", "Other");
     uint32_t row = t_row(&table, "m", "Mode.FAST", UPK_ROW_CONST, 0);
@@ -73,8 +72,7 @@ static void consts_are_instances_where_their_row_says_so(void **state)
     assert_not(v_global(&doc, row), t_of(&table, UPK_TYPE_OBJECT, other, 0));
 }
 
-static void steps_must_be_allowed_and_states_must_be_there(void **state)
-{
+static void steps_must_be_allowed_and_states_must_be_there(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), i = int_type(), class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
@@ -124,8 +122,7 @@ static void steps_must_be_allowed_and_states_must_be_there(void **state)
     assert_not(v, any);
 }
 
-static void keywords_are_a_record_and_empty_ones_are_none(void **state)
-{
+static void keywords_are_a_record_and_empty_ones_are_none(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), i = int_type(), class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
@@ -133,7 +130,8 @@ static void keywords_are_a_record_and_empty_ones_are_none(void **state)
     struct object *o = new_object(&doc, row, UPK_VERB_NEW, v_empty(&doc, UPK_TUPLE));
     struct object_more *more = more_of(&doc, o);
     struct upk_value v = value_of_cell(&o->cell);
-    struct upk_cell *one = V_OF(&doc, UPK_DICT, v_str("k"), v_int(1)).as.cell, *none = v_empty(&doc, UPK_DICT).as.cell;
+    struct upk_cell *one = V_OF(&doc, UPK_DICT, v_str("k"), v_int(1)).as.cell,
+                    *none = v_empty(&doc, UPK_DICT).as.cell;
     more->kw = none;
     assert_fits(v, any);
     more->kw = one;
@@ -150,8 +148,7 @@ static void keywords_are_a_record_and_empty_ones_are_none(void **state)
     assert_not(v, any);
 }
 
-static void bases_of_old_protocols_are_items_pairs_or_arguments(void **state)
-{
+static void bases_of_old_protocols_are_items_pairs_or_arguments(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), i = int_type(), class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
@@ -187,8 +184,7 @@ static void bases_of_old_protocols_are_items_pairs_or_arguments(void **state)
     assert_not(v, any);
 }
 
-static void spellings_are_what_they_spell(void **state)
-{
+static void spellings_are_what_they_spell(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), row = t_row(&table, "builtins", "set", 0, UPK_SPECIAL_SET);
     uint32_t class = t_row(&table, "m", "C.D", UPK_ROW_CLASS | UPK_ROW_REF, 0);
@@ -216,8 +212,7 @@ static void spellings_are_what_they_spell(void **state)
     assert_not(V_OF(&doc, UPK_LIST, v), any);
 }
 
-static void popped_objects_are_judged(void **state)
-{
+static void popped_objects_are_judged(void **state) {
     (void)state;
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
     t_form(&table, UPK_VERB_CALL, t_class(&table, "m", "C"), T_TUPLE(&table, 0, false, int_type()));
@@ -229,9 +224,9 @@ static void popped_objects_are_judged(void **state)
     assert_ptr_equal(why.object, doc.objects->next);
 }
 
-/* While reading, what cannot change any more is matched at once; the rest, and every refusal, is left to the end. */
-static void early_matching_changes_no_verdict(void **state)
-{
+/* While reading, what cannot change any more is matched at once; the rest, and every refusal, is left to
+ * the end. */
+static void early_matching_changes_no_verdict(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), i = int_type(), class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0), list = t_of(&table, UPK_TYPE_LIST, i, 0);
@@ -255,8 +250,7 @@ static void early_matching_changes_no_verdict(void **state)
     }
 }
 
-static void early_matching_keeps_to_the_budget(void **state)
-{
+static void early_matching_keeps_to_the_budget(void **state) {
     (void)state;
     enum { LEN = 160000 };
     static char text[LEN];
@@ -279,8 +273,7 @@ static void early_matching_keeps_to_the_budget(void **state)
     assert_true(pairs < 13 * each);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_verb_and_the_arguments_choose_the_form),
         TEST(functions_are_called_and_result_in_their_class),

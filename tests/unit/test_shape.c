@@ -8,14 +8,13 @@
 
 /* ---- single values */
 
-static void scalars_fit_their_own_types(void **state)
-{
+static void scalars_fit_their_own_types(void **state) {
     (void)state;
-    const struct upk_value values[] = {v_none(),  v_bool(true),    v_bool(false), v_int(1), v_float(1.0),
-                                       v_str(""), v_bytes("abcd"), v_float(NAN)};
-    const enum upk_type_kind kinds[] = {UPK_TYPE_NONE, UPK_TYPE_BOOL,   UPK_TYPE_TRUE, UPK_TYPE_FALSE, UPK_TYPE_INT,
-                                        UPK_TYPE_FLOAT, UPK_TYPE_FINITE, UPK_TYPE_STR,  UPK_TYPE_BYTES, UPK_TYPE_ANY,
-                                        UPK_TYPE_NEVER};
+    const struct upk_value values[] = {v_none(),     v_bool(true), v_bool(false),   v_int(1),
+                                       v_float(1.0), v_str(""),    v_bytes("abcd"), v_float(NAN)};
+    const enum upk_type_kind kinds[] = {UPK_TYPE_NONE,  UPK_TYPE_BOOL,  UPK_TYPE_TRUE,   UPK_TYPE_FALSE,
+                                        UPK_TYPE_INT,   UPK_TYPE_FLOAT, UPK_TYPE_FINITE, UPK_TYPE_STR,
+                                        UPK_TYPE_BYTES, UPK_TYPE_ANY,   UPK_TYPE_NEVER};
     const char *const want[] = {
         "x........x.", /* none */
         ".xx......x.", /* true: neither int nor the literal 1 */
@@ -34,8 +33,7 @@ static void scalars_fit_their_own_types(void **state)
     assert_not(v_bool(true), t_int_is(&table, 1));
 }
 
-static void ints_are_bounded(void **state)
-{
+static void ints_are_bounded(void **state) {
     (void)state;
     static const uint8_t big[17] = {[8] = 1}; /* 2^64 */
     struct upk_value wide = int_from_bytes(big, sizeof big);
@@ -63,8 +61,7 @@ static void ints_are_bounded(void **state)
     assert_not(wide, t_int_is(&table, 0));
 }
 
-static void lengths_of_str_are_in_code_points(void **state)
-{
+static void lengths_of_str_are_in_code_points(void **state) {
     (void)state;
     static const char mixed[] = "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x"; /* 4 in 10 bytes */
     assert_fits(v_str(mixed), t_sized(&table, UPK_TYPE_STR, 0, 0, 4, 4));
@@ -79,8 +76,7 @@ static void lengths_of_str_are_in_code_points(void **state)
     assert_not(v_bytearray(&doc, "abc"), t_plain(&table, UPK_TYPE_BYTES));
 }
 
-static void characters_are_those_of_the_set(void **state)
-{
+static void characters_are_those_of_the_set(void **state) {
     (void)state;
     /* a-c, é, U+1F600..U+1F64F */
     table.ranges[0] = (struct upk_range){'a', 'c'};
@@ -97,11 +93,11 @@ static void characters_are_those_of_the_set(void **state)
     assert_not(v_str("\xf0\x9f\x99\x90"), type);
 }
 
-static void text_has_neither_surrogates_nor_nul(void **state)
-{
+static void text_has_neither_surrogates_nor_nul(void **state) {
     (void)state;
     uint32_t text = t_plain(&table, UPK_TYPE_TEXT), str = t_plain(&table, UPK_TYPE_STR);
-    const struct upk_value bad[] = {v_data(UPK_STR, "a\0b", 3), v_str("x\xed\xa0\x80"), v_str("\xed\x9f\xbf\xed\xbf\xbf")};
+    const struct upk_value bad[] = {v_data(UPK_STR, "a\0b", 3), v_str("x\xed\xa0\x80"),
+                                    v_str("\xed\x9f\xbf\xed\xbf\xbf")};
     for (size_t i = 0; i < 3; i++) {
         assert_fits(bad[i], str);
         assert_not(bad[i], text);
@@ -109,10 +105,10 @@ static void text_has_neither_surrogates_nor_nul(void **state)
     assert_fits(v_str("\xed\x9f\xbf\xee\x80\x80 plain"), text);
 }
 
-static void literals_are_compared_whole(void **state)
-{
+static void literals_are_compared_whole(void **state) {
     (void)state;
-    uint32_t str = t_literal(&table, UPK_TYPE_STR_IS, "b\xc3\xa9"), bytes = t_literal(&table, UPK_TYPE_BYTES_IS, "b");
+    uint32_t str = t_literal(&table, UPK_TYPE_STR_IS, "b\xc3\xa9"),
+             bytes = t_literal(&table, UPK_TYPE_BYTES_IS, "b");
     assert_fits(v_str("b\xc3\xa9"), str);
     assert_not(v_str("b"), str);
     assert_not(v_str("b\xc3\xa9x"), str);
@@ -123,8 +119,7 @@ static void literals_are_compared_whole(void **state)
     assert_fits(v_str(""), t_literal(&table, UPK_TYPE_STR_IS, ""));
 }
 
-static void python2_strings_are_str_or_bytes(void **state)
-{
+static void python2_strings_are_str_or_bytes(void **state) {
     (void)state;
     struct upk_value ascii = v_data(UPK_STR8, "abc", 3), high = v_data(UPK_STR8, "\xff\xfe", 2);
     uint32_t str = t_plain(&table, UPK_TYPE_STR), bytes = t_plain(&table, UPK_TYPE_BYTES);
@@ -140,11 +135,11 @@ static void python2_strings_are_str_or_bytes(void **state)
     assert_not(ascii, t_plain(&table, UPK_TYPE_BYTEARRAY));
     /* too long for the str alternative: then it is bytes */
     assert_fits(ascii, T_UNION(&table, t_sized(&table, UPK_TYPE_STR, 0, 0, 0, 2), bytes));
-    assert_fits(V_OF(&doc, UPK_DICT, ascii, v_int(1)), T_RECORD(&table, 0, {"abc", t_plain(&table, UPK_TYPE_INT), false}));
+    assert_fits(V_OF(&doc, UPK_DICT, ascii, v_int(1)),
+                T_RECORD(&table, 0, {"abc", t_plain(&table, UPK_TYPE_INT), false}));
 }
 
-static void buffers_fit_buffer_alone(void **state)
-{
+static void buffers_fit_buffer_alone(void **state) {
     (void)state;
     static const struct upk_bytes buffers[] = {{"abcde", 5}};
     struct upk_value v = {.kind = UPK_BUFFER};
@@ -159,8 +154,7 @@ static void buffers_fit_buffer_alone(void **state)
 
 /* ---- compounds */
 
-static void containers_fit_by_members_and_length(void **state)
-{
+static void containers_fit_by_members_and_length(void **state) {
     (void)state;
     const enum upk_kind kinds[] = {UPK_LIST, UPK_SET, UPK_FROZENSET};
     const enum upk_type_kind types[] = {UPK_TYPE_LIST, UPK_TYPE_SET, UPK_TYPE_FROZENSET};
@@ -182,23 +176,25 @@ static void containers_fit_by_members_and_length(void **state)
     assert_not(V_OF(&doc, UPK_DICT, v_str("a"), v_int(1), v_str("b"), v_int(2), v_str("c"), v_int(3)), dict);
 }
 
-static void tuples_have_optional_and_repeated_elements(void **state)
-{
+static void tuples_have_optional_and_repeated_elements(void **state) {
     (void)state;
-    uint32_t i = t_plain(&table, UPK_TYPE_INT), s = t_plain(&table, UPK_TYPE_STR), n = t_plain(&table, UPK_TYPE_NONE);
-    uint32_t none = t_no_args(&table), exact = T_TUPLE(&table, 0, false, i, s), optional = T_TUPLE(&table, 1, false, i, s);
+    uint32_t i = t_plain(&table, UPK_TYPE_INT), s = t_plain(&table, UPK_TYPE_STR),
+             n = t_plain(&table, UPK_TYPE_NONE);
+    uint32_t none = t_no_args(&table), exact = T_TUPLE(&table, 0, false, i, s),
+             optional = T_TUPLE(&table, 1, false, i, s);
     uint32_t repeats = T_TUPLE(&table, 0, true, i), all = T_TUPLE(&table, 1, true, i, s, n);
     struct upk_value v0 = v_empty(&doc, UPK_TUPLE), v1 = V_OF(&doc, UPK_TUPLE, v_int(1));
-    struct upk_value v2 = V_OF(&doc, UPK_TUPLE, v_int(1), v_str("")), v3 = V_OF(&doc, UPK_TUPLE, v_int(1), v_str(""), v_none());
+    struct upk_value v2 = V_OF(&doc, UPK_TUPLE, v_int(1), v_str("")),
+                     v3 = V_OF(&doc, UPK_TUPLE, v_int(1), v_str(""), v_none());
     struct upk_value v5 = V_OF(&doc, UPK_TUPLE, v_int(1), v_str(""), v_none(), v_none(), v_none());
     const struct upk_value values[] = {v0, v1, v2, v3, v5};
     const uint32_t types[] = {none, exact, optional, repeats, all};
     const char *const want[] = {"x....", "..x..", ".xx..", "xx...", ".xxxx"};
     for (size_t t = 0; t < 5; t++) {
-        for (size_t k = 0; k < 5; k++)
-            assert_int_equal(fits(values[k], types[t]), want[t][k] == 'x');
+        for (size_t k = 0; k < 5; k++) assert_int_equal(fits(values[k], types[t]), want[t][k] == 'x');
     }
-    assert_not(V_OF(&doc, UPK_TUPLE, v_int(1), v_none()), all); /* an optional one is not left out in the middle */
+    assert_not(V_OF(&doc, UPK_TUPLE, v_int(1), v_none()),
+               all); /* an optional one is not left out in the middle */
     assert_fits(V_OF(&doc, UPK_TUPLE, v_int(1), v_int(2), v_int(3)), repeats);
     assert_not(V_OF(&doc, UPK_TUPLE, v_int(1), v_int(2), v_str("")), repeats);
     table.types[repeats].hi = 2;
@@ -206,8 +202,7 @@ static void tuples_have_optional_and_repeated_elements(void **state)
     assert_not(V_OF(&doc, UPK_LIST, v_int(1), v_str("")), exact);
 }
 
-static void records_are_closed_and_complete(void **state)
-{
+static void records_are_closed_and_complete(void **state) {
     (void)state;
     uint32_t i = t_plain(&table, UPK_TYPE_INT), s = t_plain(&table, UPK_TYPE_STR);
     uint32_t closed = T_RECORD(&table, 0, {"a", i, false}, {"ab", s, true}, {"b", i, false});
@@ -228,13 +223,12 @@ static void records_are_closed_and_complete(void **state)
     assert_fits(v_empty(&doc, UPK_DICT), t_record(&table, 0, NULL, 0));
     /* the same key bytes at another length are another key, also where they start at the same place */
     const char *shared = "ab";
-    assert_fits(V_OF(&doc, UPK_DICT, v_data(UPK_STR, shared, 2), v_str(""), v_data(UPK_STR, shared, 1), v_int(1),
-                     v_data(UPK_STR, shared + 1, 1), v_int(1)),
+    assert_fits(V_OF(&doc, UPK_DICT, v_data(UPK_STR, shared, 2), v_str(""), v_data(UPK_STR, shared, 1),
+                     v_int(1), v_data(UPK_STR, shared + 1, 1), v_int(1)),
                 closed);
 }
 
-static void a_union_takes_what_an_alternative_takes(void **state)
-{
+static void a_union_takes_what_an_alternative_takes(void **state) {
     (void)state;
     uint32_t i = t_plain(&table, UPK_TYPE_INT), s = t_plain(&table, UPK_TYPE_STR);
     uint32_t li = t_of(&table, UPK_TYPE_LIST, i, 0), ls = t_of(&table, UPK_TYPE_LIST, s, 0);
@@ -246,8 +240,7 @@ static void a_union_takes_what_an_alternative_takes(void **state)
     assert_not(v_int(1), u);
 }
 
-static void persistent_ids_fit_persid_alone(void **state)
-{
+static void persistent_ids_fit_persid_alone(void **state) {
     (void)state;
     struct upk_value v = V_OF(&doc, UPK_PERSID, v_str("id"));
     assert_fits(v, t_of(&table, UPK_TYPE_PERSID, t_plain(&table, UPK_TYPE_STR), 0));
@@ -256,8 +249,7 @@ static void persistent_ids_fit_persid_alone(void **state)
     assert_not(V_OF(&doc, UPK_TUPLE, V_OF(&doc, UPK_LIST, v)), t_plain(&table, UPK_TYPE_ANY));
 }
 
-static void any_takes_data_consts_and_no_names(void **state)
-{
+static void any_takes_data_consts_and_no_names(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY);
     uint32_t class = t_row(&table, "m", "C", UPK_ROW_CLASS | UPK_ROW_REF, 0);
@@ -276,16 +268,14 @@ static void any_takes_data_consts_and_no_names(void **state)
 
 /* ---- cycles */
 
-static bool cyclic_fits(struct upk_value root, uint32_t type)
-{
+static bool cyclic_fits(struct upk_value root, uint32_t type) {
     doc.cyclic = doc.stale = true;
     enum match_status status = match(root, type);
     assert_true(status == MATCH_OK || status == MATCH_REFUSED);
     return status == MATCH_OK;
 }
 
-static void a_value_that_holds_itself_has_a_recursive_type(void **state)
-{
+static void a_value_that_holds_itself_has_a_recursive_type(void **state) {
     (void)state;
     uint32_t list = t_of(&table, UPK_TYPE_LIST, 0, 0);
     table.types[list].a = list;
@@ -299,13 +289,13 @@ static void a_value_that_holds_itself_has_a_recursive_type(void **state)
     assert_true(cyclic_fits(v, t_plain(&table, UPK_TYPE_ANY)));
 }
 
-/* A = {x: B, y: int}; B = {back: A}; root tuple<A | dict<str, any>, B>.  The first element is no A, as its y is a str, so the
- * second is no B, although it was one under the assumption. */
-static void what_was_proved_under_an_assumption_falls_with_it(void **state)
-{
+/* A = {x: B, y: int}; B = {back: A}; root tuple<A | dict<str, any>, B>.  The first element is no A, as its
+ * y is a str, so the second is no B, although it was one under the assumption. */
+static void what_was_proved_under_an_assumption_falls_with_it(void **state) {
     (void)state;
     uint32_t i = int_type(), s = t_plain(&table, UPK_TYPE_STR);
-    uint32_t a = T_RECORD(&table, 0, {"x", 0, false}, {"y", i, false}), b = T_RECORD(&table, 0, {"back", a, false});
+    uint32_t a = T_RECORD(&table, 0, {"x", 0, false}, {"y", i, false}),
+             b = T_RECORD(&table, 0, {"back", a, false});
     table.fields[table.types[a].a].type = b;
     uint32_t dict = t_of(&table, UPK_TYPE_DICT, s, t_plain(&table, UPK_TYPE_ANY));
     uint32_t root = T_TUPLE(&table, 0, false, T_UNION(&table, a, dict), b);
@@ -320,8 +310,7 @@ static void what_was_proved_under_an_assumption_falls_with_it(void **state)
 }
 
 /* P = {a: list<P>, b: int} | {a: list<P>, b: str}; n = {a: [n], b: "x"} */
-static void alternatives_do_not_prove_each_other(void **state)
-{
+static void alternatives_do_not_prove_each_other(void **state) {
     (void)state;
     uint32_t list = t_of(&table, UPK_TYPE_LIST, 0, 0);
     uint32_t first = T_RECORD(&table, 0, {"a", list, false}, {"b", int_type(), false});
@@ -341,8 +330,7 @@ static void alternatives_do_not_prove_each_other(void **state)
     assert_false(cyclic_fits(n, table.types[list].a));
 }
 
-static void objects_may_hold_each_other(void **state)
-{
+static void objects_may_hold_each_other(void **state) {
     (void)state;
     uint32_t any = t_plain(&table, UPK_TYPE_ANY), class = t_class(&table, "m", "C");
     uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
@@ -361,12 +349,10 @@ static void objects_may_hold_each_other(void **state)
 
 /* ---- cost */
 
-static void any_is_decided_without_a_look(void **state)
-{
+static void any_is_decided_without_a_look(void **state) {
     (void)state;
     struct upk_value v = v_empty(&doc, UPK_LIST);
-    for (int i = 0; i < 1000; i++)
-        add(&doc, v.as.cell, V_OF(&doc, UPK_LIST, v_int(i)));
+    for (int i = 0; i < 1000; i++) add(&doc, v.as.cell, V_OF(&doc, UPK_LIST, v_int(i)));
     assert_int_equal(match(v, t_plain(&table, UPK_TYPE_ANY)), MATCH_OK);
     assert_int_equal(pairs, 1);
     doc.stale = true;
@@ -374,28 +360,24 @@ static void any_is_decided_without_a_look(void **state)
     assert_int_equal(pairs, 2001);
 }
 
-static void sharing_costs_nothing(void **state)
-{
+static void sharing_costs_nothing(void **state) {
     (void)state;
     uint32_t pair = T_TUPLE(&table, 0, false, 0, 0), node = T_UNION(&table, int_type(), pair);
     table.elems[table.types[pair].a].type = table.elems[table.types[pair].a + 1].type = node;
     struct upk_value v = v_int(0);
-    for (int i = 0; i < 60; i++)
-        v = V_OF(&doc, UPK_TUPLE, v, v);
+    for (int i = 0; i < 60; i++) v = V_OF(&doc, UPK_TUPLE, v, v);
     assert_fits(v, node);
     assert_true(pairs < 500);
 }
 
 /* Each level has two alternatives that both must be followed to the bottom. */
-static void nested_unions_cost_no_more_than_their_pairs(void **state)
-{
+static void nested_unions_cost_no_more_than_their_pairs(void **state) {
     (void)state;
     uint32_t a = t_of(&table, UPK_TYPE_LIST, 0, 0), b = t_of(&table, UPK_TYPE_LIST, 0, 0);
     uint32_t u = T_UNION(&table, a, b, int_type());
     table.types[a].a = table.types[b].a = u;
     struct upk_value v = v_str("at the bottom");
-    for (int i = 0; i < 100; i++)
-        v = V_OF(&doc, UPK_LIST, v);
+    for (int i = 0; i < 100; i++) v = V_OF(&doc, UPK_LIST, v);
     assert_int_equal(match(v, u), MATCH_REFUSED);
     doc.cyclic = doc.stale = true;
     assert_int_equal(match(v, u), MATCH_REFUSED);
@@ -404,8 +386,7 @@ static void nested_unions_cost_no_more_than_their_pairs(void **state)
     assert_int_equal(match_document(&doc, budget, &pairs, &why), MATCH_REFUSED);
 }
 
-static void looking_through_long_strings_counts(void **state)
-{
+static void looking_through_long_strings_counts(void **state) {
     (void)state;
     static char text[64000];
     memset(text, 'a', sizeof text);
@@ -417,14 +398,14 @@ static void looking_through_long_strings_counts(void **state)
     assert_int_equal(pairs, 1 + 3 + 3 * 1000);
 }
 
-static void the_budget_is_exact(void **state)
-{
+static void the_budget_is_exact(void **state) {
     (void)state;
     uint32_t item = T_UNION(&table, t_of(&table, UPK_TYPE_LIST, int_type(), 0),
                             t_of(&table, UPK_TYPE_LIST, t_plain(&table, UPK_TYPE_STR), 0));
     uint32_t list = t_of(&table, UPK_TYPE_LIST, item, 0), row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0);
     t_form(&table, UPK_VERB_CALL, t_class(&table, "m", "C"), T_TUPLE(&table, 0, false, list));
-    struct upk_value v = V_OF(&doc, UPK_LIST, V_OF(&doc, UPK_LIST, v_int(1)), V_OF(&doc, UPK_LIST, v_str("x"), v_str("y")));
+    struct upk_value v =
+        V_OF(&doc, UPK_LIST, V_OF(&doc, UPK_LIST, v_int(1)), V_OF(&doc, UPK_LIST, v_str("x"), v_str("y")));
     (void)object(row, UPK_VERB_CALL, V_OF(&doc, UPK_TUPLE, v));
     for (int cyclic = 0; cyclic < 2; cyclic++) {
         doc.cyclic = doc.stale = cyclic;
@@ -440,15 +421,13 @@ static void the_budget_is_exact(void **state)
     doc.cyclic = doc.stale = false;
 }
 
-static void failing_memory_is_reported_and_given_back(void **state)
-{
+static void failing_memory_is_reported_and_given_back(void **state) {
     (void)state;
     uint32_t a = t_of(&table, UPK_TYPE_LIST, 0, 0), b = t_of(&table, UPK_TYPE_LIST, 0, 0);
     uint32_t u = T_UNION(&table, a, b, int_type());
     table.types[a].a = table.types[b].a = u;
     struct upk_value v = v_int(1);
-    for (int i = 0; i < 50; i++)
-        v = V_OF(&doc, UPK_LIST, v, v);
+    for (int i = 0; i < 50; i++) v = V_OF(&doc, UPK_LIST, v, v);
     struct counting counting = {0};
     const struct upk_allocator failing = {.resize = counting_resize, .ctx = &counting};
     struct upk_doc head = doc;
@@ -463,15 +442,13 @@ static void failing_memory_is_reported_and_given_back(void **state)
             enum match_status status = match_document(&head, UINT64_MAX, &pairs, &why);
             assert_int_equal(counting.bytes, 0);
             assert_int_equal(status, counting.calls < at ? MATCH_OK : MATCH_MEMORY);
-            if (status == MATCH_OK)
-                break;
+            if (status == MATCH_OK) break;
             assert_true(at < 100);
         }
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(scalars_fit_their_own_types),
         TEST(ints_are_bounded),

@@ -1,7 +1,7 @@
 /* Both provers against the definition: random types, random graphs with and without cycles.
  *
- * The oracle keeps a verdict for every pair of cell and type, all of them true at first, and applies the meaning of each type
- * until nothing changes any more: the greatest fixed point, as slow as it is plain.
+ * The oracle keeps a verdict for every pair of cell and type, all of them true at first, and applies the
+ * meaning of each type until nothing changes any more: the greatest fixed point, as slow as it is plain.
  *
  * Layer: tests of runtime/shape*.c.
  */
@@ -26,39 +26,33 @@ static struct world w;
 
 /* ---- random types */
 
-static uint32_t any_type(void)
-{
-    return w.types[random_below(TYPES)];
-}
+static uint32_t any_type(void) { return w.types[random_below(TYPES)]; }
 
-static void random_tuple(struct upk_type *t)
-{
+static void random_tuple(struct upk_type *t) {
     uint32_t n = random_below(4);
     t->kind = UPK_TYPE_TUPLE;
     t->a = table.policy.elem_count;
     t->b = n;
-    for (uint32_t i = 0; i < n; i++)
-        table.elems[table.policy.elem_count++].type = any_type();
+    for (uint32_t i = 0; i < n; i++) table.elems[table.policy.elem_count++].type = any_type();
     uint32_t repeats = n > 0 && random_below(2);
     t->c = random_below(n - repeats + 1) | repeats << 24;
 }
 
-static void random_record(struct upk_type *t)
-{
+static void random_record(struct upk_type *t) {
     static const char *const keys[] = {"a", "b", "c"};
     t->kind = UPK_TYPE_RECORD;
     t->a = table.policy.field_count;
     for (size_t i = 0; i < 3; i++) {
         if (random_below(2))
-            table.fields[table.policy.field_count++] = (struct upk_field){t_text(&table, keys[i]), any_type(), random_below(2)};
+            table.fields[table.policy.field_count++] =
+                (struct upk_field){t_text(&table, keys[i]), any_type(), random_below(2)};
     }
     t->b = table.policy.field_count - t->a;
     t->c = random_below(2) ? any_type() : 0;
 }
 
 /* The first half are no unions; the others are unions of those. */
-static void random_type(size_t i)
-{
+static void random_type(size_t i) {
     struct upk_type *t = &table.types[w.types[i]];
     *t = (struct upk_type){.hi = UINT64_MAX};
     if (i >= TYPES / 2 && i != TYPES - 1) {
@@ -75,7 +69,10 @@ static void random_type(size_t i)
     t->hi = random_below(4) ? UINT64_MAX : 2;
     switch (random_below(11)) {
     case 0: t->kind = UPK_TYPE_ANY; break;
-    case 1: *t = (struct upk_type){.kind = UPK_TYPE_INT, .a = t_bound(&table, 0, (int64_t)random_below(3)), .hi = UINT64_MAX}; break;
+    case 1:
+        *t = (struct upk_type){
+            .kind = UPK_TYPE_INT, .a = t_bound(&table, 0, (int64_t)random_below(3)), .hi = UINT64_MAX};
+        break;
     case 2: *t = (struct upk_type){.kind = UPK_TYPE_STR, .hi = random_below(2)}; break;
     case 3:
     case 4: t->kind = UPK_TYPE_LIST; break;
@@ -94,15 +91,12 @@ static void random_type(size_t i)
     }
 }
 
-static void random_table(void)
-{
+static void random_table(void) {
     table_clear(&table);
     t_class(&table, "m", "A");
     t_class(&table, "m", "B");
-    for (size_t i = 0; i < TYPES; i++)
-        w.types[i] = t_plain(&table, UPK_TYPE_NEVER);
-    for (size_t i = 0; i < TYPES; i++)
-        random_type(i);
+    for (size_t i = 0; i < TYPES; i++) w.types[i] = t_plain(&table, UPK_TYPE_NEVER);
+    for (size_t i = 0; i < TYPES; i++) random_type(i);
     t_row(&table, "m", "ref", UPK_ROW_CLASS | UPK_ROW_REF, 0);
     t_row(&table, "m", "const", UPK_ROW_CONST | UPK_ROW_REF, 0);
     for (uint32_t row = 0; row < ROWS; row++) {
@@ -113,7 +107,8 @@ static void random_table(void)
             args.lo = 0;
             args.hi = UINT64_MAX;
             uint32_t class = 1 + (row == 0 ? 0 : random_below(2));
-            struct upk_form *f = t_form(&table, random_below(4) ? UPK_VERB_CALL : UPK_VERB_NEW, class, t_type(&table, args));
+            struct upk_form *f =
+                t_form(&table, random_below(4) ? UPK_VERB_CALL : UPK_VERB_NEW, class, t_type(&table, args));
             f->state = random_below(2) ? any_type() : 0;
             f->flags = random_below(2) ? UPK_FORM_STATE_OPTIONAL : 0;
             f->items = random_below(2) ? any_type() : 0;
@@ -123,8 +118,7 @@ static void random_table(void)
 
 /* ---- random graphs */
 
-static struct upk_value random_leaf(void)
-{
+static struct upk_value random_leaf(void) {
     static const char *const keys[] = {"a", "b", "c"};
     switch (random_below(12)) {
     case 0: return v_none();
@@ -138,22 +132,18 @@ static struct upk_value random_leaf(void)
 }
 
 /* Without cycles a cell holds only what was made before it. */
-static struct upk_value random_value(size_t made, bool cycles)
-{
+static struct upk_value random_value(size_t made, bool cycles) {
     size_t cells = cycles ? w.cell_count : made;
-    if (cells > 0 && random_below(3) < 2)
-        return w.cells[random_below((uint32_t)cells)];
+    if (cells > 0 && random_below(3) < 2) return w.cells[random_below((uint32_t)cells)];
     if (w.object_count > 0 && random_below(4) == 0)
         return value_of_cell(&w.objects[random_below((uint32_t)w.object_count)]->cell);
     return random_leaf();
 }
 
-static void fill(struct upk_cell *c, size_t made, bool cycles)
-{
+static void fill(struct upk_cell *c, size_t made, bool cycles) {
     static const char *const keys[] = {"a", "b", "c"};
     if (c->kind != UPK_DICT) {
-        for (uint32_t n = random_below(4); n > 0; n--)
-            add(&doc, c, random_value(made, cycles));
+        for (uint32_t n = random_below(4); n > 0; n--) add(&doc, c, random_value(made, cycles));
         return;
     }
     for (size_t i = 0; i < 3; i++) {
@@ -164,8 +154,7 @@ static void fill(struct upk_cell *c, size_t made, bool cycles)
     }
 }
 
-static void random_document(bool cycles)
-{
+static void random_document(bool cycles) {
     static const enum upk_kind kinds[] = {UPK_LIST, UPK_DICT, UPK_TUPLE};
     mem_free(&doc.mem);
     memset(&doc, 0, sizeof doc);
@@ -173,18 +162,15 @@ static void random_document(bool cycles)
     doc.policy = &table.policy;
     w.cell_count = 1 + random_below(CELLS);
     w.object_count = 0;
-    for (size_t i = 0; i < w.cell_count; i++)
-        w.cells[i] = v_empty(&doc, kinds[random_below(3)]);
+    for (size_t i = 0; i < w.cell_count; i++) w.cells[i] = v_empty(&doc, kinds[random_below(3)]);
     size_t objects = random_below(OBJECTS + 1);
     for (size_t i = 0; i < w.cell_count; i++) {
         if (w.object_count < objects && random_below(2)) {
             struct upk_value args = v_empty(&doc, UPK_TUPLE);
-            for (uint32_t n = random_below(3); n > 0; n--)
-                add(&doc, args.as.cell, random_value(i, cycles));
+            for (uint32_t n = random_below(3); n > 0; n--) add(&doc, args.as.cell, random_value(i, cycles));
             uint32_t row = 3 + random_below(ROWS);
             struct object *o = new_object(&doc, row, random_below(4) ? UPK_VERB_CALL : UPK_VERB_NEW, args);
-            if (random_below(2))
-                set_state(o, random_value(i, cycles));
+            if (random_below(2)) set_state(o, random_value(i, cycles));
             if (random_below(3) == 0) {
                 o->cell.flags |= CELL_DID_ITEMS;
                 more_of(&doc, o)->items = V_OF(&doc, UPK_LIST, random_value(i, cycles)).as.cell;
@@ -200,37 +186,30 @@ static void random_document(bool cycles)
 
 /* ---- the oracle */
 
-static size_t object_index(const struct upk_cell *c)
-{
+static size_t object_index(const struct upk_cell *c) {
     size_t i = 0;
-    while (&w.objects[i]->cell != c)
-        i++;
+    while (&w.objects[i]->cell != c) i++;
     return i;
 }
 
-static bool object_is(const struct upk_cell *c, uint32_t class)
-{
+static bool object_is(const struct upk_cell *c, uint32_t class) {
     const struct upk_row *row = &table.rows[c->len];
     for (uint32_t f = row->first_form; f < row->first_form + row->form_count; f++) {
-        if (w.form_fits[object_index(c)][f] && (class == 0 || table.forms[f].result == class))
-            return true;
+        if (w.form_fits[object_index(c)][f] && (class == 0 || table.forms[f].result == class)) return true;
     }
     return false;
 }
 
-static bool leaf_is(struct upk_value v, const struct upk_type *t)
-{
+static bool leaf_is(struct upk_value v, const struct upk_type *t) {
     switch (t->kind) {
     case UPK_TYPE_ANY:
-        if (v.kind == UPK_OBJECT)
-            return object_is(v.as.cell, 0);
+        if (v.kind == UPK_OBJECT) return object_is(v.as.cell, 0);
         return v.kind != UPK_GLOBAL || v.as.cell->len == 2;
     case UPK_TYPE_INT: return v.kind == UPK_INT && v.as.i >= 0 && v.as.i <= (int64_t)table.bounds[t->a].hi[0];
     case UPK_TYPE_STR: return v.kind == UPK_STR && v.len <= t->hi;
     case UPK_TYPE_REF: return v.kind == UPK_GLOBAL && v.as.cell->len == t->a;
     case UPK_TYPE_OBJECT: {
-        if (v.kind != UPK_OBJECT || !object_is(v.as.cell, t->a))
-            return false;
+        if (v.kind != UPK_OBJECT || !object_is(v.as.cell, t->a)) return false;
         const struct object *o = as_object(v.as.cell);
         return (o->more ? o->more->items->len : 0) <= t->hi;
     }
@@ -238,24 +217,20 @@ static bool leaf_is(struct upk_value v, const struct upk_type *t)
     }
 }
 
-static bool is(struct upk_value v, uint32_t type)
-{
+static bool is(struct upk_value v, uint32_t type) {
     const struct upk_type *t = &table.types[type];
     if (t->kind == UPK_TYPE_UNION) {
         bool some = false;
-        for (uint32_t i = 0; i < t->b; i++)
-            some = some || is(v, table.alts[t->a + i]);
+        for (uint32_t i = 0; i < t->b; i++) some = some || is(v, table.alts[t->a + i]);
         return some;
     }
     for (size_t i = 0; i < w.cell_count; i++) {
-        if (v.kind == w.cells[i].kind && v.as.cell == w.cells[i].as.cell)
-            return w.cell_fits[i][type];
+        if (v.kind == w.cells[i].kind && v.as.cell == w.cells[i].as.cell) return w.cell_fits[i][type];
     }
     return leaf_is(v, t);
 }
 
-static bool tuple_is(const struct upk_cell *c, const struct upk_type *t)
-{
+static bool tuple_is(const struct upk_cell *c, const struct upk_type *t) {
     uint32_t repeats = t->c >> 24, fixed = t->b - repeats, required = fixed - (t->c & 0xffffff);
     bool all = c->len >= required && (repeats || c->len <= fixed) && c->len <= t->hi;
     for (uint32_t i = 0; all && i < c->len; i++)
@@ -263,8 +238,7 @@ static bool tuple_is(const struct upk_cell *c, const struct upk_type *t)
     return all;
 }
 
-static bool record_is(const struct upk_cell *c, const struct upk_type *t)
-{
+static bool record_is(const struct upk_cell *c, const struct upk_type *t) {
     bool all = true;
     for (uint32_t k = 0; k < c->len; k += 2) {
         struct upk_value key = c->items[k];
@@ -279,26 +253,24 @@ static bool record_is(const struct upk_cell *c, const struct upk_type *t)
         bool there = table.fields[i].optional;
         for (uint32_t k = 0; k < c->len; k += 2) {
             struct upk_value key = c->items[k];
-            there = there || (key.kind == UPK_STR && memcmp(table.pool + table.fields[i].key.at, key.as.bytes, 1) == 0);
+            there = there || (key.kind == UPK_STR &&
+                              memcmp(table.pool + table.fields[i].key.at, key.as.bytes, 1) == 0);
         }
         all = all && there;
     }
     return all;
 }
 
-static bool cell_is(const struct upk_cell *c, uint32_t type)
-{
+static bool cell_is(const struct upk_cell *c, uint32_t type) {
     const struct upk_type *t = &table.types[type];
     uint32_t len = c->kind == UPK_DICT ? c->len / 2 : c->len, even = t->a, odd = t->a;
     switch (t->kind) {
     case UPK_TYPE_ANY: even = odd = type; break;
     case UPK_TYPE_LIST:
-        if (c->kind != UPK_LIST || len > t->hi)
-            return false;
+        if (c->kind != UPK_LIST || len > t->hi) return false;
         break;
     case UPK_TYPE_DICT:
-        if (c->kind != UPK_DICT || len > t->hi)
-            return false;
+        if (c->kind != UPK_DICT || len > t->hi) return false;
         odd = t->b;
         break;
     case UPK_TYPE_TUPLE: return c->kind == UPK_TUPLE && tuple_is(c, t);
@@ -306,30 +278,25 @@ static bool cell_is(const struct upk_cell *c, uint32_t type)
     default: return false;
     }
     bool all = true;
-    for (uint32_t i = 0; i < c->len; i++)
-        all = all && is(c->items[i], i & 1 ? odd : even);
+    for (uint32_t i = 0; i < c->len; i++) all = all && is(c->items[i], i & 1 ? odd : even);
     return all;
 }
 
-static bool form_is(const struct object *o, const struct upk_form *f)
-{
-    if (f->verb != o->cell.index || !tuple_is(o->args, &table.types[f->args]))
-        return false;
+static bool form_is(const struct object *o, const struct upk_form *f) {
+    if (f->verb != o->cell.index || !tuple_is(o->args, &table.types[f->args])) return false;
     bool built = o->cell.flags & CELL_BUILT;
     if (built ? !f->state || !is(o->state, f->state) : f->state && !(f->flags & UPK_FORM_STATE_OPTIONAL))
         return false;
     return !o->more || (f->items && is(o->more->items->items[0], f->items));
 }
 
-static void lower(bool *verdict, bool now)
-{
+static void lower(bool *verdict, bool now) {
     w.changed = w.changed || (*verdict && !now);
     *verdict = *verdict && now;
 }
 
 /* Returns the verdict on the document. */
-static bool oracle(void)
-{
+static bool oracle(void) {
     memset(w.cell_fits, true, sizeof w.cell_fits);
     memset(w.form_fits, true, sizeof w.form_fits);
     do {
@@ -340,23 +307,21 @@ static bool oracle(void)
         }
         for (size_t i = 0; i < w.object_count; i++) {
             for (uint32_t f = 1; f < table.policy.form_count; f++)
-                lower(&w.form_fits[i][f], table.forms[f].row == w.objects[i]->cell.len && form_is(w.objects[i], &table.forms[f]));
+                lower(&w.form_fits[i][f],
+                      table.forms[f].row == w.objects[i]->cell.len && form_is(w.objects[i], &table.forms[f]));
         }
     } while (w.changed);
     bool all = is(doc.root, table.policy.root);
-    for (size_t i = 0; i < w.object_count; i++)
-        all = all && object_is(&w.objects[i]->cell, 0);
+    for (size_t i = 0; i < w.object_count; i++) all = all && object_is(&w.objects[i]->cell, 0);
     return all;
 }
 
 /* ---- comparison */
 
-static void compare(bool want, const char *how, int round)
-{
+static void compare(bool want, const char *how, int round) {
     uint64_t pairs;
     struct match_result why;
-    for (size_t i = 0; i < w.object_count; i++)
-        w.objects[i]->cell.cap = 0;
+    for (size_t i = 0; i < w.object_count; i++) w.objects[i]->cell.cap = 0;
     enum match_status status = match_document(&doc, UINT64_MAX, &pairs, &why);
     if (status != (want ? MATCH_OK : MATCH_REFUSED))
         fail_msg("round %d, %s: %d, expected %d", round, how, status, want);
@@ -367,18 +332,15 @@ static void compare(bool want, const char *how, int round)
     }
     for (size_t i = 0; i < w.object_count; i++) { /* the first that fits */
         uint32_t form = table.rows[w.objects[i]->cell.len].first_form;
-        while (!w.form_fits[i][form])
-            form++;
+        while (!w.form_fits[i][form]) form++;
         assert_int_equal(w.objects[i]->cell.cap, form);
     }
 }
 
-static void run(bool cycles, int rounds)
-{
+static void run(bool cycles, int rounds) {
     int accepted = 0;
     for (int round = 0; round < rounds; round++) {
-        if (round % 8 == 0)
-            random_table();
+        if (round % 8 == 0) random_table();
         random_document(cycles);
         bool want = oracle();
         accepted += want;
@@ -396,22 +358,19 @@ static void run(bool cycles, int rounds)
     assert_true(accepted > rounds / 20 && accepted < rounds - rounds / 20);
 }
 
-static void graphs_without_cycles_match_as_defined(void **state)
-{
+static void graphs_without_cycles_match_as_defined(void **state) {
     (void)state;
     random_state = 101;
     run(false, 20000);
 }
 
-static void graphs_with_cycles_match_as_defined(void **state)
-{
+static void graphs_with_cycles_match_as_defined(void **state) {
     (void)state;
     random_state = 103;
     run(true, 20000);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_without_cycles_match_as_defined),
         cmocka_unit_test(graphs_with_cycles_match_as_defined),

@@ -7,29 +7,29 @@
 enum { LAST_CODE = 0x10ffff };
 
 /* Straight from the definition: the shortest form of a code point up to U+10FFFF. */
-static bool oracle(const uint8_t *p, size_t n)
-{
+static bool oracle(const uint8_t *p, size_t n) {
     size_t i = 0;
     while (i < n) {
-        size_t len = p[i] < 0x80 ? 1 : p[i] < 0xc0 ? 0 : p[i] < 0xe0 ? 2 : p[i] < 0xf0 ? 3 : p[i] < 0xf8 ? 4 : 0;
-        if (len == 0 || len > n - i)
-            return false;
+        size_t len = p[i] < 0x80   ? 1
+                     : p[i] < 0xc0 ? 0
+                     : p[i] < 0xe0 ? 2
+                     : p[i] < 0xf0 ? 3
+                     : p[i] < 0xf8 ? 4
+                                   : 0;
+        if (len == 0 || len > n - i) return false;
         uint32_t c = len == 1 ? p[i] : p[i] & (0x7fu >> len);
         for (size_t k = 1; k < len; k++) {
-            if ((p[i + k] & 0xc0) != 0x80)
-                return false;
+            if ((p[i + k] & 0xc0) != 0x80) return false;
             c = c << 6 | (p[i + k] & 0x3fu);
         }
         const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-        if (c < least[len] || c > LAST_CODE)
-            return false;
+        if (c < least[len] || c > LAST_CODE) return false;
         i += len;
     }
     return true;
 }
 
-static void every_code_point_survives(void **state)
-{
+static void every_code_point_survives(void **state) {
     (void)state;
     for (uint32_t c = 0; c <= LAST_CODE; c++) {
         uint8_t text[4];
@@ -44,17 +44,17 @@ static void every_code_point_survives(void **state)
     }
 }
 
-static void check(const uint8_t *p, size_t n)
-{
+static void check(const uint8_t *p, size_t n) {
     bool ascii;
     if (utf8_check(p, n, &ascii) != oracle(p, n))
-        fail_msg("%zu bytes %02x %02x %02x %02x", n, p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0);
+        fail_msg("%zu bytes %02x %02x %02x %02x", n, p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0,
+                 n > 3 ? p[3] : 0);
 }
 
-static void every_short_sequence_is_judged_as_defined(void **state)
-{
+static void every_short_sequence_is_judged_as_defined(void **state) {
     (void)state;
-    static const uint8_t edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc2, 0xed, 0xf4, 0xff};
+    static const uint8_t edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f,
+                                    0xa0, 0xbf, 0xc0, 0xc2, 0xed, 0xf4, 0xff};
     for (unsigned a = 0; a < 256; a++) {
         for (unsigned b = 0; b < 256; b++) {
             check((const uint8_t[]){(uint8_t)a}, 1);
@@ -69,14 +69,14 @@ static void every_short_sequence_is_judged_as_defined(void **state)
 }
 
 /* In a block of exactly its size, so that a sanitizer sees a read behind it. */
-static void a_sequence_is_judged_alike_wherever_it_stands(void **state)
-{
+static void a_sequence_is_judged_alike_wherever_it_stands(void **state) {
     (void)state;
     static const struct {
         const char *bytes;
         size_t n;
-    } samples[] = {{"\xc3\xa9", 2},     {"\xe2\x82\xac", 3}, {"\xf0\x9f\x98\x80", 4}, {"\xed\xa0\x80", 3}, {"\xc0\x80", 2},
-                   {"\xe0\x9f\xbf", 3}, {"\xf4\x90\x80\x80", 4}, {"\x80", 1},          {"\xc3", 1},         {"\xf0\x9f", 2}};
+    } samples[] = {{"\xc3\xa9", 2}, {"\xe2\x82\xac", 3}, {"\xf0\x9f\x98\x80", 4}, {"\xed\xa0\x80", 3},
+                   {"\xc0\x80", 2}, {"\xe0\x9f\xbf", 3}, {"\xf4\x90\x80\x80", 4}, {"\x80", 1},
+                   {"\xc3", 1},     {"\xf0\x9f", 2}};
     for (size_t before = 0; before < 40; before++) {
         for (size_t after = 0; after < 20; after++) {
             for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
@@ -97,8 +97,7 @@ static void a_sequence_is_judged_alike_wherever_it_stands(void **state)
     }
 }
 
-static void no_text_is_ascii(void **state)
-{
+static void no_text_is_ascii(void **state) {
     (void)state;
     bool ascii = false;
     assert_true(utf8_check((const uint8_t *)"", 0, &ascii));
@@ -106,8 +105,7 @@ static void no_text_is_ascii(void **state)
     assert_int_equal(utf8_count((const uint8_t *)"", 0), 0);
 }
 
-static void long_texts_are_counted(void **state)
-{
+static void long_texts_are_counted(void **state) {
     (void)state;
     uint8_t text[4000];
     random_state = 7;
@@ -124,8 +122,7 @@ static void long_texts_are_counted(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_point_survives),
         cmocka_unit_test(every_short_sequence_is_judged_as_defined),
