@@ -14,8 +14,8 @@ enum { NAMES_LISTED = 8 }; /* so many names are looked through one by one; more 
 
 static uint32_t find_row(const struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,
                          unsigned table) {
-    /* find_class reads whole vectors: NAME_ROOM bytes are readable from the start of each name. */
-    uint8_t room[2][NAME_ROOM] = {{0}};
+    /* find_class reads whole vectors: UPK_NAME_PADDED bytes are readable from the start of each name. */
+    uint8_t room[2][UPK_NAME_PADDED] = {{0}};
     memcpy(room[0], module, module_len);
     memcpy(room[1], name, name_len);
     return m->policy->find_class[table](m->policy->keys[table], room[0], module_len, room[1], name_len);
@@ -115,7 +115,7 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
     const struct upk_row *r = &m->policy->rows[row];
     const uint8_t *pool = (const uint8_t *)m->policy->pool;
     size_t name_len = r->qualname.len + 1;
-    if (len > NAME_MOST || name_len + len > NAME_MOST) {
+    if (len > UPK_NAME_MOST || name_len + len > UPK_NAME_MOST) {
         return machine_fail_name(m, UPK_ERR_NAME_LENGTH, pool + r->module.at, r->module.len, attribute, len);
     }
     name_len += len;

@@ -20,7 +20,7 @@
 
 #include "doc.h"
 
-enum { NAME_MOST = 256, NAME_ROOM = 272, STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 32 };
+enum { STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 32 };
 enum { DISPATCH_NEWER = 254 }; /* in machine.dispatch: a known opcode of a later protocol than the stream's */
 
 struct memo_slot { /* of the table of sparse keys */

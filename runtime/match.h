@@ -26,8 +26,8 @@
 
 enum fit { FIT_NO, FIT_YES, FIT_OPEN };
 
-/* GOAL_SPREAD: arguments of an object with CELL_SPREAD, the tuple spread out or the tuple as the one argument,
- * against those of the form. */
+/* GOAL_SPREAD: arguments of an object with CELL_SPREAD, the tuple spread out or the tuple as the one
+ * argument, against those of the form. */
 enum goal_what {
     GOAL_TYPE,   /* cell, against the type `index` */
     GOAL_OBJECT, /* object, against any form of its row */

@@ -171,17 +171,40 @@ static void bases_of_old_protocols_are_items_pairs_or_arguments(void **state) {
     more->base = V_OF(&doc, UPK_DICT, v_int(1), v_int(2)).as.cell;
     more->items = NULL;
     assert_fits(v, t_sized(&table, UPK_TYPE_OBJECT, class, 0, 1, 1));
-    /* a tuple: C(*tuple) or C(tuple) */
-    more->base = NULL;
-    more->args = V_OF(&doc, UPK_TUPLE, V_OF(&doc, UPK_TUPLE, v_int(1), v_int(2))).as.cell;
-    o->cell.flags |= CELL_SPREAD;
-    assert_not(v, any);
-    f->args = T_TUPLE(&table, 0, false, i, i);
-    assert_fits(v, any);
-    f->args = T_TUPLE(&table, 0, false, t_of(&table, UPK_TYPE_TUPLE, table.types[f->args].a, 2));
-    assert_fits(v, any);
-    f->args = T_TUPLE(&table, 0, false, i, i, i);
-    assert_not(v, any);
+}
+
+/* C(*tuple) or C(tuple): what the form took is what the document says afterwards. */
+static void a_tuple_base_is_taken_as_the_form_has_it(void **state) {
+    (void)state;
+    uint32_t any = t_plain(&table, UPK_TYPE_ANY), i = int_type();
+    uint32_t row = t_row(&table, "m", "C", UPK_ROW_CLASS, 0), spread = T_TUPLE(&table, 0, false, i, i);
+    struct upk_form *f = t_form(&table, UPK_VERB_NEW, t_class(&table, "m", "C"), 0);
+    struct upk_value inner = V_OF(&doc, UPK_TUPLE, v_int(1), v_int(2)), outer = V_OF(&doc, UPK_TUPLE, inner);
+    const struct {
+        uint32_t args;
+        const struct upk_cell *taken;
+    } cases[] = {
+        {t_no_args(&table), NULL},
+        {spread, inner.as.cell},
+        {T_TUPLE(&table, 0, false, spread), outer.as.cell},
+        {T_TUPLE(&table, 0, false, i, i, i), NULL},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (int cyclic = 0; cyclic < 2; cyclic++) {
+            doc.objects = NULL;
+            doc.cyclic = doc.stale = cyclic;
+            struct object *o = new_object(&doc, row, UPK_VERB_NEW, v_empty(&doc, UPK_TUPLE));
+            more_of(&doc, o)->args = outer.as.cell;
+            o->cell.flags |= CELL_SPREAD;
+            f->args = cases[k].args;
+            bool want = cases[k].taken != NULL;
+            assert_int_equal(match(v_none(), any), want ? MATCH_OK : MATCH_REFUSED);
+            if (want) {
+                assert_ptr_equal(object_args(o), cases[k].taken);
+                assert_false(o->cell.flags & CELL_SPREAD);
+            }
+        }
+    }
 }
 
 static void spellings_are_what_they_spell(void **state) {
@@ -281,6 +304,7 @@ int main(void) {
         TEST(steps_must_be_allowed_and_states_must_be_there),
         TEST(keywords_are_a_record_and_empty_ones_are_none),
         TEST(bases_of_old_protocols_are_items_pairs_or_arguments),
+        TEST(a_tuple_base_is_taken_as_the_form_has_it),
         TEST(spellings_are_what_they_spell),
         TEST(popped_objects_are_judged),
         TEST(early_matching_changes_no_verdict),
