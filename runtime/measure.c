@@ -37,7 +37,7 @@ struct measure {
 static uint64_t add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 static bool is_compound(struct upk_value v) {
-    return v.kind >= UPK_BYTEARRAY && v.kind != UPK_BYTEARRAY && v.kind != UPK_GLOBAL;
+    return v.kind >= UPK_PERSID;
 }
 
 static struct vertex *known(const struct measure *m, const struct upk_cell *c) {
