@@ -414,6 +414,11 @@ static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t st
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     const uint32_t step = c->kind == UPK_DICT ? 2 : 1;
     uint32_t kinds = 0;
+    const struct upk_cell **known = NULL;
+    if (m->policy && step == 2 && c->len && c->len / step <= SMALL && c->items[0].kind == UPK_STR) {
+        known = &m->known_keys[((uintptr_t)c->items[0].as.bytes ^ c->len) % KNOWN_KEYS];
+        if (same_keys(c, *known)) return true;
+    }
     for (uint32_t i = from; i < c->len; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) {
         for (uint32_t i = from; i < c->len; i += step) {
@@ -428,10 +433,7 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     if (c->len / step > SMALL) return keys_defer(m, c);
     for (uint32_t i = 0; i < from; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) return nested_distinct(m, c, step);
-    if (kinds != 1 << UPK_STR || step != 2) return small_check(m, c, step);
-    const struct upk_cell **known = &m->known_keys[((uintptr_t)c->items[0].as.bytes ^ c->len) % KNOWN_KEYS];
-    if (same_keys(c, *known)) return true;
     if (!small_check(m, c, step)) return false;
-    *known = c;
+    if (known && kinds == 1 << UPK_STR) *known = c;
     return true;
 }

@@ -38,9 +38,8 @@ INLINE bool ascii_short(const uint8_t *p, size_t n, const uint8_t *end) {
 }
 
 static inline uint64_t be64(const uint8_t *p) {
-    uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) bits = bits << 8 | p[i];
-    return bits;
+    return (uint64_t)p[7] | (uint64_t)p[6] << 8 | (uint64_t)p[5] << 16 | (uint64_t)p[4] << 24 | (uint64_t)p[3] << 32 | (uint64_t)p[2] << 40 |
+           (uint64_t)p[1] << 48 | (uint64_t)p[0] << 56;
 }
 
 /* BININT, BININT1, BININT2: bytes of the argument, and the bits of four bytes that are its own. */
@@ -74,7 +73,7 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
 }
 
 /* Local copies of the hot state, and how they go back. */
-#define SAVE() (m->p = p, m->sp = sp, m->at = at, m->op = op)
+#define SAVE() (m->p = p, m->sp = sp, m->op = op)
 #define LOAD() (sp = m->sp, floor = fence(m))
 #define FAIL(call) \
     do {           \
@@ -93,11 +92,11 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
 #define STRING_BUDGET(n)                                                              \
     do {                                                                              \
         if (counting && (n) > m->most_string) m->most_string = (n);                   \
-        if ((n) > string_budget) FAIL(machine_fail_budget(m, UPK_BUDGET_STRING, (n))); \
+        if ((n) > m->budgets[UPK_BUDGET_STRING]) FAIL(machine_fail_budget(m, UPK_BUDGET_STRING, (n))); \
     } while (0)
 #define NODE()                                                                                  \
     do {                                                                                        \
-        if (++nodes > node_budget) FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, nodes));       \
+        if (nodes_left-- == 0) FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, m->budgets[UPK_BUDGET_NODES] + 1)); \
     } while (0)
 #define ROOM()                             \
     do {                                   \
@@ -126,32 +125,29 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
 
 /* `counting` is a constant at each call: a scan pays for its figures, a decode does not. */
 INLINE bool run(struct machine *m, const bool counting) {
-    const uint8_t *p = m->p, *at = p, *limit = m->limit;
-    const uint8_t *const end = m->end;
+    const uint8_t *p = m->p, *limit = m->limit;
     struct upk_value *sp = m->sp, *floor = sp; /* what stands below `floor` is behind a mark */
-    const uint64_t op_budget = m->budgets[UPK_BUDGET_OPCODES], node_budget = m->budgets[UPK_BUDGET_NODES];
-    const uint64_t string_budget = m->budgets[UPK_BUDGET_STRING], mark_budget = m->budgets[UPK_BUDGET_MARKS];
-    uint64_t ops = 0, nodes = 0;
+    uint64_t ops_left = m->budgets[UPK_BUDGET_OPCODES], nodes_left = m->budgets[UPK_BUDGET_NODES];
     unsigned op = 0;
     uint64_t head, payload; /* of the value being pushed */
 
     for (;;) {
         if (p >= limit) {
-            limit = m->limit = end;
+            limit = m->limit = m->end;
             m->framed = false;
-            at = p;
+            m->at = p;
             op = 0;
-            if (p >= end) FAIL(machine_fail(m, UPK_ERR_TRUNCATED));
+            if (p >= limit) FAIL(machine_fail(m, UPK_ERR_TRUNCATED));
         }
-        at = p;
+        m->at = p;
         op = m->dispatch[*p++];
-        if (++ops > op_budget) FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, ops));
+        if (ops_left-- == 0) FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, m->budgets[UPK_BUDGET_OPCODES] + 1));
         if (counting && op < UPK_OP_END) m->op_counts[op]++;
         size_t n;
         const uint8_t *lf;
         switch (op) {
         case UPK_OP_MARK:
-            if (m->mark_count < m->mark_cap && m->mark_count < mark_budget) {
+            if (m->mark_count < m->mark_cap && m->mark_count < m->budgets[UPK_BUDGET_MARKS]) {
                 m->marks[m->mark_count++] = (uint32_t)(sp - m->stack);
                 if (counting && m->mark_count > m->most_marks) m->most_marks = m->mark_count;
             } else {
@@ -181,15 +177,14 @@ INLINE bool run(struct machine *m, const bool counting) {
             value_store(sp++, HEAD(UPK_INT, 0, 0), (uint64_t)(int64_t)(int32_t)int_short(p, op));
             p += int_len[op];
             /* Ints come in runs whose widths no branch predictor knows: read on without a branch on the width. */
-            for (n = int_run(sp, m->stack_end, limit, p, node_budget - nodes, op_budget - ops); n; n--) {
+            for (n = int_run(sp, m->stack_end, limit, p, nodes_left, ops_left); n; n--) {
                 op = m->dispatch[*p];
                 if (op - UPK_OP_BININT > UPK_OP_BININT2 - UPK_OP_BININT) break;
                 value_store(sp++, HEAD(UPK_INT, 0, 0), (uint64_t)(int64_t)(int32_t)(le32(p + 1) & int_mask[op]));
                 p += 1 + int_len[op];
-                nodes++;
-                ops++;
+                nodes_left--;
+                ops_left--;
                 if (counting) m->op_counts[op]++;
-                at = p;
             }
             continue;
         case UPK_OP_LONG1:
@@ -233,13 +228,13 @@ INLINE bool run(struct machine *m, const bool counting) {
             NEED(8);
             uint64_t wide = le64(p);
             p += 8;
-            if (wide > (size_t)(end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
+            if (wide > (size_t)(m->end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
             n = (size_t)wide;
         }
         unicode: {
             PAYLOAD(n);
             STRING_BUDGET(n);
-            bool ascii = ascii_short(p, n, end);
+            bool ascii = ascii_short(p, n, m->end);
             if (!ascii && !utf8_check(p, n, &ascii)) FAIL(machine_fail(m, UPK_ERR_UTF8));
             NODE();
             ROOM();
@@ -266,7 +261,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             NEED(8);
             uint64_t wide = le64(p);
             p += 8;
-            if (wide > (size_t)(end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
+            if (wide > (size_t)(m->end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
             n = (size_t)wide;
         }
         bytes: {
@@ -557,15 +552,15 @@ INLINE bool run(struct machine *m, const bool counting) {
             uint64_t size = le64(p);
             p += 8;
             if (m->framed) FAIL(machine_fail(m, UPK_ERR_FRAME));
-            if (size > (size_t)(end - p)) FAIL(fail_short(m, p, size > SIZE_MAX ? SIZE_MAX : (size_t)size, true));
+            if (size > (size_t)(m->end - p)) FAIL(fail_short(m, p, size > SIZE_MAX ? SIZE_MAX : (size_t)size, true));
             m->framed = true;
             limit = m->limit = p + size;
             continue;
         }
         case UPK_OP_STOP:
             CALL(do_stop(m));
-            m->ops = ops;
-            m->nodes = nodes;
+            m->ops = m->budgets[UPK_BUDGET_OPCODES] - ops_left;
+            m->nodes = m->budgets[UPK_BUDGET_NODES] - nodes_left;
             return true;
         default: /* unknown, refused, or newer than the stream */
             FAIL(do_refused(m));
@@ -575,7 +570,7 @@ INLINE bool run(struct machine *m, const bool counting) {
     push:
         value_store(sp++, head, payload);
         /* Is it memoised at once, under the next key?  Then that is done here, without another turn of the loop. */
-        if (p >= limit || m->memo_len >= m->memo_fast || ops >= op_budget) continue;
+        if (p >= limit || m->memo_len >= m->memo_fast || ops_left == 0) continue;
         op = m->dispatch[*p];
         if (op == UPK_OP_MEMOIZE) {
             n = 1;
@@ -587,7 +582,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             continue;
         }
         if (counting) m->op_counts[op]++;
-        ops++;
+        ops_left--;
         p += n;
         value_store(&m->memo[m->memo_len++], head, payload);
     }

@@ -62,7 +62,12 @@ struct field_memo {
     uint32_t type, field;
 };
 
-enum { FIELD_MEMOS = 64 };
+/* Kinds of value that a type takes without a look at the value. */
+struct sure_memo {
+    uint32_t type, kinds;
+};
+
+enum { FIELD_MEMOS = 64, SURE_MEMOS = 64 };
 
 struct matcher {
     struct upk_doc *doc;
@@ -72,6 +77,7 @@ struct matcher {
     bool any_at_once;  /* CELL_ODD is exact: a container without it is plain data */
     struct tree *tree; /* one of the two */
     struct cyclic *cyclic;
+    struct sure_memo sure[SURE_MEMOS];
     struct field_memo fields[FIELD_MEMOS];
 };
 
@@ -84,7 +90,15 @@ bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32
 /* ---- shape_goal.c */
 
 /* v against a type.  FIT_OPEN: *part must be proved. */
-enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part);
+enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type, struct part *part);
+static inline enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
+    const struct sure_memo *sure = &m->sure[type % SURE_MEMOS];
+    if (sure->type == type && sure->kinds >> v.kind & 1) {
+        m->pairs++;
+        return FIT_YES;
+    }
+    return value_fits_by_look(m, v, type, part);
+}
 /* The next part of a goal that must be proved (FIT_OPEN), or the verdict on what is left of it.  A goal of
  * all is proved if every part is, a goal of one if some part is (FIT_NO: none left). */
 enum fit goal_next(struct matcher *m, const struct goal *g, struct cursor *c, struct part *part);

@@ -36,9 +36,7 @@ struct measure {
 
 static uint64_t add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-static bool is_compound(struct upk_value v) {
-    return v.kind >= UPK_PERSID;
-}
+static bool is_compound(struct upk_value v) { return v.kind >= UPK_PERSID; }
 
 static struct vertex *known(const struct measure *m, const struct upk_cell *c) {
     if (c->size >= m->count || m->vertices[c->size].cell != c) return NULL;

@@ -208,7 +208,32 @@ static bool is_flat(const struct upk_cell *c, const struct upk_type *t) {
     return container && !(c->flags & CELL_HAS_CELL) && (c->len <= SMALL || !(c->flags & CELL_SHARED));
 }
 
-enum fit value_fits(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
+static uint32_t sure_of_plain(const struct upk_type *t) {
+    bool bounded = t->lo > 0 || t->hi < UINT64_MAX;
+    switch (t->kind) {
+    case UPK_TYPE_ANY: return kinds_of[UPK_TYPE_ANY] & ((1u << UPK_GLOBAL) - 1);
+    case UPK_TYPE_NONE:
+    case UPK_TYPE_BOOL:
+    case UPK_TYPE_FLOAT: return kinds_of[t->kind];
+    case UPK_TYPE_INT: return t->a || t->b ? 0 : kinds_of[UPK_TYPE_INT];
+    case UPK_TYPE_STR: return bounded || t->a ? 0 : KIND(STR);
+    case UPK_TYPE_BYTES:
+    case UPK_TYPE_BYTEARRAY: return bounded ? 0 : kinds_of[t->kind];
+    default: return 0;
+    }
+}
+
+static void note_sure_kinds(struct matcher *m, uint32_t type) {
+    const struct upk_policy *p = m->policy;
+    const struct upk_type *t = &p->types[type];
+    struct sure_memo *sure = &m->sure[type % SURE_MEMOS];
+    *sure = (struct sure_memo){.type = type, .kinds = sure_of_plain(t)};
+    for (uint32_t i = 0; t->kind == UPK_TYPE_UNION && i < t->b; i++)
+        sure->kinds |= sure_of_plain(&p->types[p->alts[t->a + i]]);
+}
+
+enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
+    if (m->sure[type % SURE_MEMOS].type != type) note_sure_kinds(m, type);
     part->again = false;
     if (v.kind == UPK_OBJECT) {
         part->again = v.as.cell->flags & CELL_SHARED;
