@@ -12,8 +12,8 @@ enum { NAMES_LISTED = 8 }; /* so many names are looked through one by one; more 
 
 /* ---- names */
 
-static uint32_t find_row(const struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,
-                         unsigned table) {
+static uint32_t find_row(const struct machine *m, const uint8_t *module, size_t module_len,
+                         const uint8_t *name, size_t name_len, unsigned table) {
     /* find_class reads whole vectors: UPK_NAME_PADDED bytes are readable from the start of each name. */
     uint8_t room[2][UPK_NAME_PADDED] = {{0}};
     memcpy(room[0], module, module_len);
@@ -21,8 +21,8 @@ static uint32_t find_row(const struct machine *m, const uint8_t *module, size_t 
     return m->policy->find_class[table](m->policy->keys[table], room[0], module_len, room[1], name_len);
 }
 
-static struct global *global_new(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,
-                                 uint32_t row, bool old) {
+static struct global *global_new(struct machine *m, const uint8_t *module, size_t module_len,
+                                 const uint8_t *name, size_t name_len, uint32_t row, bool old) {
     struct global *g = mem_alloc(&m->doc->mem, sizeof *g);
     if (!g) {
         (void)machine_fail_memory(m);
@@ -40,17 +40,20 @@ static struct global *global_new(struct machine *m, const uint8_t *module, size_
     return g;
 }
 
-static bool is_name(const struct global *g, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
-    return g->module_len == module_len && g->name_len == name_len && memcmp(g->module, module, module_len) == 0 &&
-           memcmp(g->name, name, name_len) == 0;
+static bool is_name(const struct global *g, const uint8_t *module, size_t module_len, const uint8_t *name,
+                    size_t name_len) {
+    return g->module_len == module_len && g->name_len == name_len &&
+           memcmp(g->module, module, module_len) == 0 && memcmp(g->name, name, name_len) == 0;
 }
 
-static uint64_t name_hash(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+static uint64_t name_hash(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
+                          size_t name_len) {
     return hash_bytes(m, name, name_len, hash_bytes(m, module, module_len, 7));
 }
 
 /* The slot of a name: where it is, or where it would go (global NULL); NULL: the list is full and must grow. */
-static struct name_slot *name_slot(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+static struct name_slot *name_slot(struct machine *m, const uint8_t *module, size_t module_len,
+                                   const uint8_t *name, size_t name_len) {
     if (m->name_cap <= NAMES_LISTED) {
         for (size_t i = 0; i < m->name_count; i++) {
             if (is_name(m->names[i].global, module, module_len, name, name_len)) return &m->names[i];
@@ -60,7 +63,8 @@ static struct name_slot *name_slot(struct machine *m, const uint8_t *module, siz
     uint64_t hash = name_hash(m, module, module_len, name, name_len);
     size_t i = (size_t)hash & (m->name_cap - 1);
     for (; m->names[i].global; i = (i + 1) & (m->name_cap - 1)) {
-        if (m->names[i].hash == hash && is_name(m->names[i].global, module, module_len, name, name_len)) break;
+        if (m->names[i].hash == hash && is_name(m->names[i].global, module, module_len, name, name_len))
+            break;
     }
     m->names[i].hash = hash;
     return &m->names[i];
@@ -82,7 +86,8 @@ static bool names_grow(struct machine *m) {
     return true;
 }
 
-bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len, struct upk_value *out) {
+bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
+               size_t name_len, struct upk_value *out) {
     size_t longest = module_len > name_len ? module_len : name_len;
     if (longest > m->most_name) m->most_name = longest;
     if (module_len == 0 || name_len == 0 || longest > m->budgets[UPK_BUDGET_NAME]) {
@@ -111,7 +116,8 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
     return true;
 }
 
-bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len, struct upk_value *out) {
+bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len,
+                    struct upk_value *out) {
     const struct upk_row *r = &m->policy->rows[row];
     const uint8_t *pool = (const uint8_t *)m->policy->pool;
     size_t name_len = r->qualname.len + 1;
@@ -125,7 +131,8 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
     name[r->qualname.len] = '.';
     memcpy(name + r->qualname.len + 1, attribute, len);
     uint32_t found = find_row(m, pool + r->module.at, r->module.len, name, name_len, 1);
-    if (!found) return machine_fail_name(m, UPK_ERR_GLOBAL, pool + r->module.at, r->module.len, name, name_len);
+    if (!found)
+        return machine_fail_name(m, UPK_ERR_GLOBAL, pool + r->module.at, r->module.len, name, name_len);
     struct global *g = global_new(m, pool + r->module.at, r->module.len, name, name_len, found, false);
     if (!g) return false;
     *out = value_of_cell(&g->cell);
@@ -175,13 +182,16 @@ static bool count_call(struct machine *m, uint32_t row) {
     return false;
 }
 
-bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw, struct upk_value *out) {
+bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw,
+               struct upk_value *out) {
     if (!fail_over(m, UPK_BUDGET_CALLS, ++m->calls)) return false;
     if (callee.kind != UPK_GLOBAL && callee.kind != UPK_OBJECT) {
         return machine_fail_detail(m, UPK_ERR_CALLABLE, "found a %s", kind_word(callee.kind));
     }
-    if (args.kind != UPK_TUPLE) return machine_fail_detail(m, UPK_ERR_ARGUMENTS, "found a %s", kind_word(args.kind));
-    if (kw && kw->kind != UPK_DICT) return machine_fail_detail(m, UPK_ERR_KEYWORDS, "found a %s", kind_word(kw->kind));
+    if (args.kind != UPK_TUPLE)
+        return machine_fail_detail(m, UPK_ERR_ARGUMENTS, "found a %s", kind_word(args.kind));
+    if (kw && kw->kind != UPK_DICT)
+        return machine_fail_detail(m, UPK_ERR_KEYWORDS, "found a %s", kind_word(kw->kind));
     struct object *o = mem_alloc(&m->doc->mem, sizeof *o);
     if (!o) return machine_fail_memory(m);
     *o = (struct object){
@@ -250,14 +260,21 @@ bool call_build(struct machine *m, struct upk_value target, struct upk_value sta
     return !m->policy || match_if_final(m, o);
 }
 
-static bool object_grow(struct machine *m, struct object *o, unsigned container, const struct upk_value *v, size_t n, const char *what) {
-    uint32_t row_flag = container == UPK_LIST ? UPK_ROW_ITEMS : container == UPK_DICT ? UPK_ROW_PAIRS : UPK_ROW_ADDS;
+static bool object_grow(struct machine *m, struct object *o, unsigned container, const struct upk_value *v,
+                        size_t n, const char *what) {
+    uint32_t row_flag = container == UPK_LIST   ? UPK_ROW_ITEMS
+                        : container == UPK_DICT ? UPK_ROW_PAIRS
+                                                : UPK_ROW_ADDS;
     if (m->policy && !may_step(m, o, row_flag, what)) return false;
-    o->cell.flags |= container == UPK_LIST ? CELL_DID_ITEMS : container == UPK_DICT ? CELL_DID_PAIRS : CELL_DID_ADDS;
+    o->cell.flags |= container == UPK_LIST   ? CELL_DID_ITEMS
+                     : container == UPK_DICT ? CELL_DID_PAIRS
+                                             : CELL_DID_ADDS;
     if (n == 0) return true;
     struct object_more *more = object_extend(m, o);
     if (!more) return false;
-    struct upk_cell **slot = container == UPK_LIST ? &more->items : container == UPK_DICT ? &more->pairs : &more->adds;
+    struct upk_cell **slot = container == UPK_LIST   ? &more->items
+                             : container == UPK_DICT ? &more->pairs
+                                                     : &more->adds;
     if (!*slot && !(*slot = cell_new(m, container))) return false;
     struct upk_cell *c = *slot;
     uint32_t from = c->len, before = c->size;
@@ -272,14 +289,15 @@ static bool object_grow(struct machine *m, struct object *o, unsigned container,
     return true;
 }
 
-bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v, size_t n) {
+bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v,
+               size_t n) {
     const char *what = upk_op_name(m->op);
     if (target.kind == UPK_OBJECT) return object_grow(m, as_object(target.as.cell), container, v, n, what);
     if (target.kind != container) return fail_step(m, what, target);
     struct upk_cell *c = target.as.cell;
     if (c->flags & (CELL_FROZEN | CELL_HARD) && m->policy) {
-        return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE, "%s on a %s", what,
-                                   kind_word(c->kind));
+        return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE,
+                                   "%s on a %s", what, kind_word(c->kind));
     }
     uint32_t from = c->len;
     if (!cell_extend(m, c, v, n)) return false;

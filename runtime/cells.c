@@ -29,9 +29,11 @@ struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n) {
 }
 
 enum {
-    COMPOUND_KINDS = 1 << UPK_PERSID | 1 << UPK_TUPLE | 1 << UPK_FROZENSET | 1 << UPK_LIST | 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_OBJECT,
+    COMPOUND_KINDS = 1 << UPK_PERSID | 1 << UPK_TUPLE | 1 << UPK_FROZENSET | 1 << UPK_LIST | 1 << UPK_DICT |
+                     1 << UPK_SET | 1 << UPK_OBJECT,
     ODD_KINDS = 1 << UPK_BUFFER | 1 << UPK_EXT | 1 << UPK_GLOBAL | 1 << UPK_PERSID,
-    UNHASHABLE_KINDS = 1 << UPK_LIST | 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_BYTEARRAY | 1 << UPK_BUFFER | 1 << UPK_EXT | 1 << UPK_PERSID
+    UNHASHABLE_KINDS = 1 << UPK_LIST | 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_BYTEARRAY | 1 << UPK_BUFFER |
+                       1 << UPK_EXT | 1 << UPK_PERSID
 };
 
 bool value_hashable(struct upk_value v) {
@@ -57,7 +59,8 @@ static void absorb_cell(struct machine *m, struct upk_cell *c, struct upk_value 
 }
 
 /* The same for values whose kinds are known as a set of bits. */
-static void absorb_kinds(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n, uint32_t kinds) {
+static void absorb_kinds(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n,
+                         uint32_t kinds) {
     uint64_t size = (uint64_t)c->size + n;
     c->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
     if (c->depth < 2) c->depth = 2;
@@ -113,7 +116,12 @@ struct upk_cell *tuple_new(struct machine *m, const struct upk_value *items, siz
         (void)machine_fail_memory(m);
         return NULL;
     }
-    *c = (struct upk_cell){.items = (struct upk_value *)(void *)(c + 1), .len = (uint32_t)n, .cap = (uint32_t)n, .size = 1, .depth = 1, .kind = UPK_TUPLE};
+    *c = (struct upk_cell){.items = (struct upk_value *)(void *)(c + 1),
+                           .len = (uint32_t)n,
+                           .cap = (uint32_t)n,
+                           .size = 1,
+                           .depth = 1,
+                           .kind = UPK_TUPLE};
     uint32_t kinds = values_copy(c->items, items, n);
     if (n) absorb_kinds(m, c, items, n, kinds);
     return c;

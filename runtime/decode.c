@@ -37,7 +37,8 @@ static bool measure(struct machine *m) {
     m->depth = depth;
     m->expanded = size;
     if (!fail_over(m, UPK_BUDGET_DEPTH, depth) || !fail_over(m, UPK_BUDGET_EXPANDED, size)) return false;
-    if (m->policy && doc->cyclic && !(m->policy->flags & UPK_POLICY_ROOT_CYCLIC)) return machine_fail(m, UPK_ERR_CYCLE);
+    if (m->policy && doc->cyclic && !(m->policy->flags & UPK_POLICY_ROOT_CYCLIC))
+        return machine_fail(m, UPK_ERR_CYCLE);
     return true;
 }
 
@@ -46,14 +47,10 @@ static bool match(struct machine *m) {
     uint64_t matches = 0;
     memset(&why, 0, sizeof why);
     switch (match_document(m->doc, m->budgets[UPK_BUDGET_MATCHES], &matches, &why)) {
-    case MATCH_OK:
-        return true;
-    case MATCH_BUDGET:
-        return machine_fail_budget(m, UPK_BUDGET_MATCHES, matches);
-    case MATCH_MEMORY:
-        return machine_fail_memory(m);
-    case MATCH_REFUSED:
-        break;
+    case MATCH_OK: return true;
+    case MATCH_BUDGET: return machine_fail_budget(m, UPK_BUDGET_MATCHES, matches);
+    case MATCH_MEMORY: return machine_fail_memory(m);
+    case MATCH_REFUSED: break;
     }
     (void)machine_fail_detail(m, why.code, "%s", why.detail);
     struct upk_error *e = &m->error;
@@ -68,7 +65,8 @@ static bool match(struct machine *m) {
     return false;
 }
 
-static bool over_bytes(const struct upk_options *o, const uint64_t *budgets, size_t len, struct upk_error *e) {
+static bool over_bytes(const struct upk_options *o, const uint64_t *budgets, size_t len,
+                       struct upk_error *e) {
     uint64_t bytes = len;
     for (size_t i = 0; i < o->buffer_count; i++) {
         bytes = o->buffers[i].len > UINT64_MAX - bytes ? UINT64_MAX : bytes + o->buffers[i].len;
@@ -81,10 +79,13 @@ static bool over_bytes(const struct upk_options *o, const uint64_t *budgets, siz
     return true;
 }
 
-static struct upk_doc *doc_new(const struct upk_policy *policy, const struct upk_options *o, const uint64_t *budgets) {
+/* NULL: no memory, or not within the budget (*over_cap). */
+static struct upk_doc *doc_new(const struct upk_policy *policy, const struct upk_options *o,
+                               const uint64_t *budgets, bool *over_cap) {
     struct mem mem;
     mem_init(&mem, o->allocator, budgets[UPK_BUDGET_MEMORY]);
     struct upk_doc *doc = mem_resize(&mem, NULL, 0, sizeof *doc);
+    *over_cap = mem.over_cap;
     if (!doc) return NULL;
     memset(doc, 0, sizeof *doc);
     doc->mem = mem;
@@ -128,21 +129,34 @@ static bool copy_buffers(struct upk_doc *doc, bool deep) {
 static void complete_error(struct machine *m) {
     struct upk_error *e = &m->error;
     error_policy(e, m->policy);
-    bool malformed = e->code < 200 || e->code == UPK_ERR_OPCODE_REFUSED || e->code == UPK_ERR_PROTOCOL_REFUSED;
-    const char *kind = malformed && m->protocol < 2 ? sniff_file(m->start, (size_t)(m->end - m->start)) : NULL;
+    bool malformed =
+        e->code < 200 || e->code == UPK_ERR_OPCODE_REFUSED || e->code == UPK_ERR_PROTOCOL_REFUSED;
+    const char *kind =
+        malformed && m->protocol < 2 ? sniff_file(m->start, (size_t)(m->end - m->start)) : NULL;
     if (kind) (void)snprintf(e->file_kind, sizeof e->file_kind, "%s", kind);
 }
 
-bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len, const struct upk_options *o,
-                    const uint64_t *budgets, bool counting, bool *ran) {
+bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len,
+                    const struct upk_options *o, const uint64_t *budgets, bool counting, bool *ran) {
+    static const uint8_t nothing[1];
+    bool over_cap;
     *ran = false;
+    if ((!bytes && len) || (o->buffer_count && !o->buffers)) {
+        error_set(&m->error, UPK_ERR_MISUSE, 0, 0);
+        (void)snprintf(m->error.detail, sizeof m->error.detail, bytes ? "no buffers" : "no bytes");
+        return false;
+    }
+    if (!bytes) bytes = nothing;
     if (over_bytes(o, budgets, len, &m->error)) {
         error_policy(&m->error, policy);
         return false;
     }
-    struct upk_doc *doc = doc_new(policy, o, budgets);
+    struct upk_doc *doc = doc_new(policy, o, budgets, &over_cap);
     if (!doc) {
-        error_set(&m->error, UPK_ERR_MEMORY, 0, 0);
+        error_set(&m->error, over_cap ? UPK_ERR_BUDGET : UPK_ERR_MEMORY, 0, 0);
+        m->error.budget = UPK_BUDGET_MEMORY;
+        m->error.limit = budgets[UPK_BUDGET_MEMORY];
+        error_policy(&m->error, policy);
         return false;
     }
     bool copied = !(o->flags & UPK_COPY) || copy_input(doc, &bytes, len);
@@ -154,19 +168,17 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
     bool ok = copied ? machine_run(m) : machine_fail_memory(m);
     ok = ok && measure(m) && (!policy || (keys_finish(m) && match(m)));
     if (!ok) complete_error(m);
+    if (ok && o->used) *o->used = (size_t)(m->p - m->start);
     return ok;
 }
 
-static bool decode(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options,
-                   struct upk_doc **out, struct upk_error *err) {
+static bool decode(const struct upk_policy *policy, const void *bytes, size_t len,
+                   const struct upk_options *options, struct upk_doc **out, struct upk_error *err) {
     static const struct upk_options none;
     const struct upk_options *o = options ? options : &none;
-    if (!bytes && len) return misuse(err, UPK_ERR_MISUSE, "no bytes");
-    if (o->buffer_count && !o->buffers) return misuse(err, UPK_ERR_MISUSE, "no buffers");
     const uint64_t *budgets = policy ? policy->budgets : o->budgets ? o->budgets : standard_budgets;
-    static const uint8_t nothing[1];
     struct machine m;
-    bool ran, ok = machine_decode(&m, policy, bytes ? bytes : nothing, len, o, budgets, false, &ran);
+    bool ran, ok = machine_decode(&m, policy, bytes, len, o, budgets, false, &ran);
     if (ran) {
         machine_free(&m);
         if (ok && out) {
@@ -181,24 +193,27 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
 
 static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
     if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
-    if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy) {
+    if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy ||
+        policy->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC || policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
         return misuse(err, UPK_ERR_TABLE, "compile the policy again with this version's policyc");
     }
     return true;
 }
 
-bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
-                struct upk_error *err) {
+bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len,
+                const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
     if (!table_fits(policy, err)) return false;
     if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
     return decode(policy, bytes, len, options, doc, err);
 }
 
-bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options, struct upk_error *err) {
+bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
+               const struct upk_options *options, struct upk_error *err) {
     return table_fits(policy, err) && decode(policy, bytes, len, options, NULL, err);
 }
 
-bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
+bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
+                 struct upk_error *err) {
     if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
     return decode(NULL, bytes, len, options, doc, err);
 }

@@ -7,7 +7,9 @@
 #include "compat_names.h"
 #include "doc.h"
 
-struct upk_value upk_doc_root(const struct upk_doc *doc) { return doc->root; }
+struct upk_value upk_doc_root(const struct upk_doc *doc) {
+    return doc->root;
+}
 const struct upk_policy *upk_doc_policy(const struct upk_doc *doc) { return doc->policy; }
 size_t upk_doc_memory(const struct upk_doc *doc) { return (size_t)doc->mem.used; }
 
@@ -82,7 +84,8 @@ bool upk_doc_buffer(const struct upk_doc *doc, size_t index, const uint8_t **byt
     return true;
 }
 
-bool upk_get_global(struct upk_value v, const char **module, size_t *module_len, const char **name, size_t *name_len) {
+bool upk_get_global(struct upk_value v, const char **module, size_t *module_len, const char **name,
+                    size_t *name_len) {
     v = value_resolve(v);
     if (v.kind != UPK_GLOBAL) return false;
     const struct global *g = as_global(v.as.cell);
@@ -131,7 +134,9 @@ static unsigned member_kind(struct upk_value v) {
     return more && more->adds && !more->items ? UPK_SET : UPK_LIST;
 }
 
-static size_t runs_len(const struct upk_cell *const runs[2]) { return (runs[0] ? runs[0]->len : 0u) + (size_t)(runs[1] ? runs[1]->len : 0u); }
+static size_t runs_len(const struct upk_cell *const runs[2]) {
+    return (runs[0] ? runs[0]->len : 0u) + (size_t)(runs[1] ? runs[1]->len : 0u);
+}
 
 static bool runs_at(const struct upk_cell *const runs[2], size_t i, struct upk_value *out) {
     size_t first = runs[0] ? runs[0]->len : 0;
@@ -193,8 +198,8 @@ uint32_t upk_object_row(struct upk_value v) {
     return o ? o->cell.len : 0;
 }
 
-bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len, const char **name,
-                      size_t *name_len) {
+bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len,
+                      const char **name, size_t *name_len) {
     const struct object *o = object_of(v);
     if (!o) return false;
     if (!doc->policy) return upk_get_global(value_of_cell(o->callee), module, module_len, name, name_len);

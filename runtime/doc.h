@@ -30,23 +30,27 @@ enum cell_flag {
     CELL_DID_ITEMS = 512, /* OBJECT: APPEND(S) was seen, with or without members; the next two alike */
     CELL_DID_PAIRS = 1024,
     CELL_DID_ADDS = 2048,
-    CELL_NORMAL = 4096,   /* OBJECT: more->value is what it spells (bytes, bytearray, set, frozenset, a global) */
-    CELL_SPREAD = 8192,   /* OBJECT: N6 with base tuple: args is (tuple,), and the recipe may mean C(*tuple) or C(tuple) */
-    CELL_LARGE = 16384,   /* items stand in a block of their own (mem_large) */
-    CELL_KEYED = 32768    /* TUPLE, FROZENSET: part of a key, looked through once */
+    CELL_NORMAL =
+        4096, /* OBJECT: more->value is what it spells (bytes, bytearray, set, frozenset, a global) */
+    CELL_SPREAD =
+        8192, /* OBJECT: N6 with base tuple: args is (tuple,), and the recipe may mean C(*tuple) or C(tuple) */
+    CELL_LARGE = 16384, /* items stand in a block of their own (mem_large) */
+    CELL_KEYED = 32768  /* TUPLE, FROZENSET: part of a key, looked through once */
 };
 
 /* TUPLE, FROZENSET, LIST, DICT, SET; PERSID (items[0] is the id); the head of BYTEARRAY, GLOBAL and OBJECT.  32 bytes. */
 struct upk_cell {
     struct upk_value *items;
     uint32_t len, cap; /* of items; a dict of n pairs has len 2n.  OBJECT: row and form instead */
-    uint32_t size;     /* values when sharing is written out, itself included; saturates at UINT32_MAX.  Exact unless the
+    uint32_t
+        size; /* values when sharing is written out, itself included; saturates at UINT32_MAX.  Exact unless the
                         * document is `stale` */
-    uint32_t depth;    /* levels, a leaf is 1; alike */
-    uint16_t flags;    /* enum cell_flag */
-    uint8_t kind;      /* enum upk_kind */
-    uint8_t op;        /* OBJECT, GLOBAL: enum upk_op that made it */
-    uint32_t index;    /* DICT, SET, FROZENSET: 1 when its keys wait to be checked.  OBJECT: enum upk_verb after normalisation */
+    uint32_t depth; /* levels, a leaf is 1; alike */
+    uint16_t flags; /* enum cell_flag */
+    uint8_t kind;   /* enum upk_kind */
+    uint8_t op;     /* OBJECT, GLOBAL: enum upk_op that made it */
+    uint32_t
+        index; /* DICT, SET, FROZENSET: 1 when its keys wait to be checked.  OBJECT: enum upk_verb after normalisation */
 };
 
 struct bytearray {
@@ -55,7 +59,7 @@ struct bytearray {
 };
 
 struct global {
-    struct upk_cell cell; /* cell.len: row id, 0 without a policy */
+    struct upk_cell cell;         /* cell.len: row id, 0 without a policy */
     const uint8_t *module, *name; /* as the stream spells them, before N1 */
     uint32_t module_len, name_len;
     uint32_t old;  /* 1: below protocol 3, N1 applies */
@@ -75,7 +79,8 @@ struct object_more {
 };
 
 struct object {
-    struct upk_cell cell;    /* items: unused; len: row id after normalisation; cap: form that matched, 0 not yet */
+    struct upk_cell
+        cell; /* items: unused; len: row id after normalisation; cap: form that matched, 0 not yet */
     struct object *next;     /* the object made after this one */
     struct upk_cell *callee; /* as written: GLOBAL, or an OBJECT that spells a name or a partial */
     struct upk_cell *args;   /* as written: TUPLE */
@@ -120,11 +125,14 @@ struct upk_doc {
     struct upk_value root;
     struct object *objects; /* all that were made, oldest first, also those popped later */
     uint32_t protocol;
-    bool stale;  /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
+    bool
+        stale; /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
     bool cyclic; /* set by measure when stale */
-    bool used_up; /* some spelling (N8) was used up after it may have become a member: CELL_ODD is not exact for it */
-    struct matcher *matcher; /* while decoding: matches objects as soon as they cannot change (shape.c); NULL not needed yet */
-    size_t unjudged;         /* objects that are neither matched yet nor a spelling */
+    bool
+        used_up; /* some spelling (N8) was used up after it may have become a member: CELL_ODD is not exact for it */
+    struct matcher *
+        matcher; /* while decoding: matches objects as soon as they cannot change (shape.c); NULL not needed yet */
+    size_t unjudged; /* objects that are neither matched yet nor a spelling */
     uint64_t expanded_budget;
     uint64_t stop_at; /* offset of STOP */
     const struct upk_bytes *buffers;
@@ -134,13 +142,16 @@ struct upk_doc {
 
 /* Sentinel-free walk over what `v` itself is after normalisation. */
 static inline struct upk_value value_resolve(struct upk_value v) {
-    if (v.kind == UPK_OBJECT && (v.as.cell->flags & CELL_NORMAL)) return ((const struct object *)(const void *)v.as.cell)->more->value;
+    if (v.kind == UPK_OBJECT && (v.as.cell->flags & CELL_NORMAL))
+        return ((const struct object *)(const void *)v.as.cell)->more->value;
     return v;
 }
 static inline struct object *as_object(struct upk_cell *c) { return (struct object *)(void *)c; }
 static inline struct global *as_global(struct upk_cell *c) { return (struct global *)(void *)c; }
 static inline struct bytearray *as_bytearray(struct upk_cell *c) { return (struct bytearray *)(void *)c; }
-static inline struct upk_cell *object_args(const struct object *o) { return o->more && o->more->args ? o->more->args : o->args; }
+static inline struct upk_cell *object_args(const struct object *o) {
+    return o->more && o->more->args ? o->more->args : o->args;
+}
 static inline struct upk_value value_of_cell(struct upk_cell *c) {
     struct upk_value v = {.kind = c->kind, .as = {.cell = c}};
     return v;
@@ -217,7 +228,8 @@ enum match_status { MATCH_OK, MATCH_REFUSED, MATCH_BUDGET, MATCH_MEMORY };
  * does not is left to match_document, so that the verdict comes at STOP all the same.  False: out of memory. */
 bool match_early(struct upk_doc *doc, struct object *o);
 void match_free(struct upk_doc *doc);
-enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches, struct match_result *why);
+enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches,
+                                 struct match_result *why);
 /* Path from the root to `target` as text ($.a[3]); "$" when it is the root or not reached. */
 void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size);
 

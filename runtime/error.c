@@ -58,8 +58,7 @@ static uint64_t budget_most(unsigned b) {
 const char *upk_code_sentence(unsigned code) {
     switch (code) {
 #define UPK_X(number, name, cls, sentence) \
-    case number:                           \
-        return sentence;
+    case number: return sentence;
         UPK_CODES(UPK_X)
 #undef UPK_X
     }
@@ -69,8 +68,7 @@ const char *upk_code_sentence(unsigned code) {
 static unsigned class_of_code(unsigned code) {
     switch (code) {
 #define UPK_X(number, name, cls, sentence) \
-    case number:                           \
-        return UPK_CLASS_##cls;
+    case number: return UPK_CLASS_##cls;
         UPK_CODES(UPK_X)
 #undef UPK_X
     }
@@ -114,15 +112,17 @@ void error_policy(struct upk_error *err, const struct upk_policy *policy) {
     if (!policy) return;
     char name[64], channel[40];
     error_copy(name, sizeof name, (const uint8_t *)policy->pool + policy->name.at, policy->name.len);
-    error_copy(channel, sizeof channel, (const uint8_t *)policy->pool + policy->channel.at, policy->channel.len);
-    (void)snprintf(err->policy, sizeof err->policy, "%s%s%spolicy %s %" PRIu32, channel[0] ? "channel " : "", channel,
-                   channel[0] ? " of " : "", name, policy->revision);
+    error_copy(channel, sizeof channel, (const uint8_t *)policy->pool + policy->channel.at,
+               policy->channel.len);
+    (void)snprintf(err->policy, sizeof err->policy, "%s%s%spolicy %s %" PRIu32, channel[0] ? "channel " : "",
+                   channel, channel[0] ? " of " : "", name, policy->revision);
 }
 
 void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form) {
     const struct upk_row *r = &policy->rows[row];
     const uint8_t *pool = (const uint8_t *)policy->pool;
-    uint32_t file = form ? policy->forms[form].file : r->file, line = form ? policy->forms[form].line : r->line;
+    uint32_t file = form ? policy->forms[form].file : r->file,
+             line = form ? policy->forms[form].line : r->line;
     error_copy(err->module, sizeof err->module, pool + r->module.at, r->module.len);
     error_copy(err->name, sizeof err->name, pool + r->qualname.at, r->qualname.len);
     if (!line) return;
@@ -141,7 +141,8 @@ struct text { /* counts like snprintf while it fills */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static void put(struct text *t, const char *format, ...) {
+static void
+put(struct text *t, const char *format, ...) {
     char *at = t->buf && t->len < t->size ? t->buf + t->len : NULL;
     va_list args;
     va_start(args, format);
@@ -168,11 +169,10 @@ size_t upk_error_message(const struct upk_error *e, char *buf, size_t size) {
         put_name(&t, e);
         put(&t, e->dangerous ? " is not granted, and no policy should grant it" : " is not granted");
         break;
-    case UPK_ERR_OPCODE_UNKNOWN:
-        put(&t, "byte 0x%02x is no opcode", e->byte);
-        break;
+    case UPK_ERR_OPCODE_UNKNOWN: put(&t, "byte 0x%02x is no opcode", e->byte); break;
     case UPK_ERR_BUDGET:
-        put(&t, "%s: budget %s is %" PRIu64, upk_code_sentence(e->code), upk_budget_word(e->budget), e->limit);
+        put(&t, "%s: budget %s is %" PRIu64, upk_code_sentence(e->code), upk_budget_word(e->budget),
+            e->limit);
         bool more = e->figure > budget_most(e->budget);
         if (e->figure) put(&t, ", found %s%" PRIu64, more ? "more than " : "", e->figure - more);
         put(&t, " %s", budget_unit(e->budget));
@@ -233,7 +233,8 @@ size_t upk_error_grant(const struct upk_error *e, char *buf, size_t size) {
         if (*last >= 'A' && *last <= 'Z') {
             put(&t, "module %s { class %s call(args: any...) because \"TODO\"; }", e->module, e->name);
         } else {
-            put(&t, "module %s { func %s(args: any...) -> builtins::object because \"TODO\"; }", e->module, e->name);
+            put(&t, "module %s { func %s(args: any...) -> builtins::object because \"TODO\"; }", e->module,
+                e->name);
         }
         break;
     }
@@ -241,13 +242,11 @@ size_t upk_error_grant(const struct upk_error *e, char *buf, size_t size) {
         if (strcmp(family_of(e->opcode), "ext") != 0) put(&t, "opcodes core, %s;", family_of(e->opcode));
         break;
     case UPK_ERR_BUDGET:
-        if (e->figure && e->figure <= budget_most(e->budget)) put(&t, "budget %s %" PRIu64 ";", upk_budget_word(e->budget), e->figure);
+        if (e->figure && e->figure <= budget_most(e->budget))
+            put(&t, "budget %s %" PRIu64 ";", upk_budget_word(e->budget), e->figure);
         break;
-    case UPK_ERR_CYCLE:
-        put(&t, "root any cyclic;");
-        break;
-    default:
-        break;
+    case UPK_ERR_CYCLE: put(&t, "root any cyclic;"); break;
+    default: break;
     }
     return t.len;
 }

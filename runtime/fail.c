@@ -9,9 +9,11 @@
 #include "machine.h"
 
 const char *kind_word(unsigned kind) {
-    static const char *const words[] = {"nothing", "None",       "bool",   "int",       "int",   "float",     "str",  "Python 2 str",
-                                        "bytes",   "buffer",     "extension code", "bytearray", "name", "persistent id", "tuple", "frozenset",
-                                        "list",    "dict",       "set",    "made object"};
+    static const char *const words[] = {
+        "nothing",        "None",      "bool",         "int",           "int",
+        "float",          "str",       "Python 2 str", "bytes",         "buffer",
+        "extension code", "bytearray", "name",         "persistent id", "tuple",
+        "frozenset",      "list",      "dict",         "set",           "made object"};
     return kind < sizeof words / sizeof *words ? words[kind] : "unknown";
 }
 
@@ -34,7 +36,8 @@ static void path_put_key(char *out, size_t size, size_t *len, struct upk_value k
         error_copy(text, 40, key.as.bytes, key.len);
         bool word = key.len > 0;
         for (const char *c = text; *c; c++) {
-            bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9' && c != text);
+            bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+                          (*c >= '0' && *c <= '9' && c != text);
             word = word && letter;
         }
         (void)snprintf(part, sizeof part, word ? ".%s" : "[\"%s\"]", text);
@@ -74,14 +77,16 @@ static void path_put_chain(char *out, size_t size, size_t *len, const struct upk
 void machine_path(const struct machine *m, char *out, size_t size) {
     size_t len = 0;
     path_put(out, size, &len, "$");
-    path_put_chain(out, size, &len, m->stack, (size_t)((m->mark_count ? m->stack + m->marks[0] : m->sp) - m->stack));
+    path_put_chain(out, size, &len, m->stack,
+                   (size_t)((m->mark_count ? m->stack + m->marks[0] : m->sp) - m->stack));
     for (size_t k = 0; k < m->mark_count; k++) {
         const struct upk_value *from = m->stack + m->marks[k];
         const struct upk_value *to = k + 1 < m->mark_count ? m->stack + m->marks[k + 1] : m->sp;
         size_t n = (size_t)(to - from);
         struct upk_value below = from > m->stack ? from[-1] : (struct upk_value){0};
         size_t before = below.kind == UPK_LIST ? below.as.cell->len : 0;
-        if (k + 1 < m->mark_count && n) { /* the value below the next mark is where that mark's path goes on */
+        if (k + 1 < m->mark_count &&
+            n) { /* the value below the next mark is where that mark's path goes on */
             unsigned kind = to[-1].kind;
             if (kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET || kind == UPK_OBJECT) n--;
         }
@@ -129,13 +134,15 @@ bool machine_fail_budget(struct machine *m, enum upk_budget budget, uint64_t fig
     return false;
 }
 
-bool machine_fail_name(struct machine *m, unsigned code, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+bool machine_fail_name(struct machine *m, unsigned code, const uint8_t *module, size_t module_len,
+                       const uint8_t *name, size_t name_len) {
     if (m->failed) return false;
     (void)machine_fail(m, code);
     m->error.dangerous = name_is_dangerous(module, module_len, name, name_len);
     struct upk_compat modern = {module, module_len, name, name_len};
     if (m->protocol < 3 && upk_compat_name(module, module_len, name, name_len, &modern)) {
-        m->error.dangerous |= name_is_dangerous(modern.module, modern.module_len, modern.name, modern.name_len);
+        m->error.dangerous |=
+            name_is_dangerous(modern.module, modern.module_len, modern.name, modern.name_len);
     }
     error_copy(m->error.module, sizeof m->error.module, modern.module, modern.module_len);
     error_copy(m->error.name, sizeof m->error.name, modern.name, modern.name_len);

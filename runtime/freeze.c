@@ -9,7 +9,8 @@
 static bool work_push(struct machine *m, struct upk_cell *c) {
     if (m->work_len == m->work_cap) {
         size_t cap = m->work_cap ? 2 * m->work_cap : 64;
-        struct upk_cell **to = mem_resize(&m->doc->mem, m->work, m->work_cap * sizeof(struct upk_cell *), cap * sizeof(struct upk_cell *));
+        struct upk_cell **to = mem_resize(&m->doc->mem, m->work, m->work_cap * sizeof(struct upk_cell *),
+                                          cap * sizeof(struct upk_cell *));
         if (!to) return machine_fail_memory(m);
         m->work = to;
         m->work_cap = cap;
@@ -19,10 +20,13 @@ static bool work_push(struct machine *m, struct upk_cell *c) {
 }
 
 static bool is_container(unsigned kind) {
-    return kind == UPK_TUPLE || kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET || kind == UPK_FROZENSET;
+    return kind == UPK_TUPLE || kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET ||
+           kind == UPK_FROZENSET;
 }
 
-static bool is_compound(unsigned kind) { return is_container(kind) || kind == UPK_OBJECT || kind == UPK_PERSID; }
+static bool is_compound(unsigned kind) {
+    return is_container(kind) || kind == UPK_OBJECT || kind == UPK_PERSID;
+}
 
 bool freeze_arguments(struct machine *m, struct upk_cell *c) {
     const size_t base = m->work_len;
@@ -50,7 +54,8 @@ bool freeze_state(struct machine *m, struct upk_value state) {
     c->flags |= CELL_FROZEN;
     if (c->kind != UPK_TUPLE) return true;
     for (uint32_t i = 0; i < c->len; i++) {
-        if (is_container(c->items[i].kind) && c->items[i].kind != UPK_TUPLE) c->items[i].as.cell->flags |= CELL_FROZEN;
+        if (is_container(c->items[i].kind) && c->items[i].kind != UPK_TUPLE)
+            c->items[i].as.cell->flags |= CELL_FROZEN;
     }
     return true;
 }
@@ -81,7 +86,8 @@ static bool harden_all(struct machine *m, struct upk_cell *c) {
 
 /* Made by `new` without arguments from a row whose class hashes by identity: its hash does not look at what comes later. */
 static bool by_identity(const struct machine *m, const struct object *o) {
-    if (o->cell.index != UPK_VERB_NEW || object_args(o)->len || (o->more && o->more->kw && o->more->kw->len)) return false;
+    if (o->cell.index != UPK_VERB_NEW || object_args(o)->len || (o->more && o->more->kw && o->more->kw->len))
+        return false;
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     for (uint32_t i = 0; i < row->form_count; i++) {
         if (m->policy->forms[row->first_form + i].flags & (UPK_FORM_RUNS | UPK_FORM_TEMPLATE)) return false;
@@ -102,7 +108,8 @@ bool harden(struct machine *m, struct upk_value v, bool is_key) {
             struct upk_cell *c = items[i].as.cell;
             if (items[i].kind == UPK_OBJECT) {
                 if (!by_identity(m, as_object(c)) && !harden_all(m, c)) return false;
-            } else if ((items[i].kind == UPK_TUPLE || items[i].kind == UPK_FROZENSET) && !(c->flags & CELL_KEYED)) {
+            } else if ((items[i].kind == UPK_TUPLE || items[i].kind == UPK_FROZENSET) &&
+                       !(c->flags & CELL_KEYED)) {
                 c->flags |= CELL_KEYED;
                 if (c->flags & CELL_HAS_CELL && !work_push(m, c)) return false;
             }

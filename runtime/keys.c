@@ -12,7 +12,11 @@
 
 #include "machine.h"
 
-enum { SMALL = 32, SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR | 1 << UPK_STR8 | 1 << UPK_BYTES };
+enum {
+    SMALL = 32,
+    SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR |
+                   1 << UPK_STR8 | 1 << UPK_BYTES
+};
 
 struct key { /* eight bytes: checking many is as slow as the memory it goes through */
     uint32_t hash;
@@ -25,48 +29,59 @@ void keys_free(struct machine *m) {
 
 /* ---- equality of scalars */
 
-/* A float without fraction as the int it equals: little-endian two's complement in `bytes` (room for 2^1024). */
-static struct upk_value int_of_float(double f, uint8_t bytes[136]) {
-    int exponent;
-    double part = frexp(fabs(f), &exponent);
-    uint64_t bits = (uint64_t)ldexp(part, 53); /* f = bits * 2^(exponent - 53) */
-    int shift = exponent - 53;
-    if (shift < 0) {
-        bits >>= -shift < 64 ? -shift : 63;
-        shift = 0;
-    }
-    memset(bytes, 0, 136);
-    for (int i = 0; i < 64; i++) {
-        unsigned to = (unsigned)(i + shift);
-        if (bits >> i & 1 && to < 136 * 8 - 1) bytes[to / 8] |= (uint8_t)(1u << to % 8);
-    }
-    if (f < 0) {
-        unsigned carry = 1;
-        for (int i = 0; i < 136; i++) {
-            carry += (uint8_t)~bytes[i];
-            bytes[i] = (uint8_t)carry;
-            carry >>= 8;
-        }
-    }
-    return int_from_bytes(bytes, 136);
+/* A finite float without fraction is magnitude << shift. */
+static bool float_is_whole(double f, uint64_t *magnitude, unsigned *shift) {
+    uint64_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    const int exponent = (int)(bits >> 52 & 0x7ff) - 1075;
+    const uint64_t fraction = bits & (UINT64_MAX >> 12);
+    if (exponent == 0x7ff - 1075) return false; /* infinite or NaN */
+    *shift = exponent > 0 ? (unsigned)exponent : 0;
+    *magnitude = exponent == -1075 ? fraction : fraction | UINT64_C(1) << 52;
+    if (exponent >= 0 || *magnitude == 0) return true;
+    if (exponent <= -64 || *magnitude << (64 + exponent)) return false;
+    *magnitude >>= -exponent;
+    return true;
 }
 
-static bool is_number(struct upk_value v) { return v.kind == UPK_BOOL || v.kind == UPK_INT || v.kind == UPK_BIGINT || v.kind == UPK_FLOAT; }
+enum { FLOAT_BYTES = 136 }; /* of the largest one as an int, and its sign */
+
+/* That float as the int it equals: little-endian two's complement in `bytes`. */
+static struct upk_value int_of_float(double f, uint64_t magnitude, unsigned shift, uint8_t bytes[FLOAT_BYTES]) {
+    memset(bytes, 0, FLOAT_BYTES);
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned to = i + shift;
+        if (magnitude >> i & 1) bytes[to / 8] |= (uint8_t)(1u << to % 8);
+    }
+    unsigned carry = f < 0;
+    for (size_t i = 0; f < 0 && i < FLOAT_BYTES; i++) {
+        carry += (uint8_t)~bytes[i];
+        bytes[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    return int_from_bytes(bytes, FLOAT_BYTES);
+}
+
+/* A number as the int it equals; false: it equals none. */
+static bool int_of_number(struct upk_value *v, uint8_t room[FLOAT_BYTES]) {
+    uint64_t magnitude;
+    unsigned shift;
+    if (v->kind != UPK_FLOAT) return true;
+    if (!float_is_whole(v->as.f, &magnitude, &shift)) return false;
+    *v = int_of_float(v->as.f, magnitude, shift, room);
+    return true;
+}
+
+static bool is_number(struct upk_value v) {
+    return v.kind == UPK_BOOL || v.kind == UPK_INT || v.kind == UPK_BIGINT || v.kind == UPK_FLOAT;
+}
 
 static bool numbers_equal(struct upk_value a, struct upk_value b) {
-    uint8_t room[2][136];
+    uint8_t room[2][FLOAT_BYTES];
     if (a.kind == UPK_FLOAT && b.kind == UPK_FLOAT) return a.as.f == b.as.f;
-    if (a.kind == UPK_FLOAT) {
-        if (!isfinite(a.as.f) || a.as.f != floor(a.as.f)) return false;
-        a = int_of_float(a.as.f, room[0]);
-    }
-    if (b.kind == UPK_FLOAT) {
-        if (!isfinite(b.as.f) || b.as.f != floor(b.as.f)) return false;
-        b = int_of_float(b.as.f, room[1]);
-    }
-    bool big = a.kind == UPK_BIGINT;
-    if (big != (b.kind == UPK_BIGINT)) return false;
-    if (!big) return a.as.i == b.as.i;
+    if (!int_of_number(&a, room[0]) || !int_of_number(&b, room[1])) return false;
+    if ((a.kind == UPK_BIGINT) != (b.kind == UPK_BIGINT)) return false;
+    if (a.kind != UPK_BIGINT) return a.as.i == b.as.i;
     return a.len == b.len && memcmp(a.as.bytes, b.as.bytes, a.len) == 0;
 }
 
@@ -106,27 +121,21 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     switch ((enum upk_kind)v.kind) {
     case UPK_BOOL:
     case UPK_INT:
-    case UPK_BIGINT:
-        return hash_int(m, v);
-    case UPK_FLOAT:
-        if (isfinite(v.as.f) && v.as.f == floor(v.as.f)) {
-            uint8_t room[136];
-            return hash_int(m, int_of_float(v.as.f, room));
-        } else {
-            uint64_t bits;
-            memcpy(&bits, &v.as.f, sizeof bits);
-            return hash_number(m, bits ^ UINT64_C(0x5bf03635));
-        }
+    case UPK_BIGINT: return hash_int(m, v);
+    case UPK_FLOAT: {
+        uint8_t room[FLOAT_BYTES];
+        uint64_t bits;
+        memcpy(&bits, &v.as.f, sizeof bits);
+        return int_of_number(&v, room) ? hash_int(m, v) : hash_number(m, bits ^ UINT64_C(0x5bf03635));
+    }
     case UPK_STR:
     case UPK_STR8:
-    case UPK_BYTES:
-        return hash_bytes(m, v.as.bytes, v.len, 5);
+    case UPK_BYTES: return hash_bytes(m, v.as.bytes, v.len, 5);
     case UPK_GLOBAL: {
         const struct global *g = as_global(v.as.cell);
         return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
     }
-    case UPK_NONE:
-        return hash_number(m, UINT64_C(0x100000000));
+    case UPK_NONE: return hash_number(m, UINT64_C(0x100000000));
     case UPK_INVALID:
     case UPK_BUFFER:
     case UPK_EXT:
@@ -137,8 +146,7 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     case UPK_LIST:
     case UPK_DICT:
     case UPK_SET:
-    case UPK_OBJECT:
-        break;
+    case UPK_OBJECT: break;
     }
     return hash_number(m, (uint64_t)(uintptr_t)v.as.cell);
 }
@@ -152,7 +160,8 @@ struct open {
     uint64_t hash;
 };
 
-static bool open_push(struct machine *m, struct open **stack, size_t *len, size_t *cap, const struct upk_cell *c) {
+static bool open_push(struct machine *m, struct open **stack, size_t *len, size_t *cap,
+                      const struct upk_cell *c) {
     if (*len == *cap) {
         size_t more = *cap ? 2 * *cap : 16;
         struct open *to = mem_resize(&m->doc->mem, *stack, *cap * sizeof *to, more * sizeof *to);
@@ -191,7 +200,8 @@ static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
             top = &stack[len - 1];
         }
         /* A frozenset's hash must not depend on the order of its members. */
-        top->hash = top->cell->kind == UPK_TUPLE ? hash_number(m, top->hash * 3 ^ done) : top->hash + hash_number(m, done);
+        top->hash = top->cell->kind == UPK_TUPLE ? hash_number(m, top->hash * 3 ^ done)
+                                                 : top->hash + hash_number(m, done);
     }
     (void)mem_resize(&m->doc->mem, stack, cap * sizeof *stack, 0);
     *out = done;
@@ -226,7 +236,8 @@ static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value
                 stack = to;
                 cap = more;
             }
-            for (uint32_t i = 0; i < n; i++) stack[len++] = (struct pair){a.as.cell->items[i], b.as.cell->items[i]};
+            for (uint32_t i = 0; i < n; i++)
+                stack[len++] = (struct pair){a.as.cell->items[i], b.as.cell->items[i]};
         }
         if (!ok || !*equal || len == 0) break;
         len--;
@@ -263,7 +274,8 @@ static uint32_t keys_hash(struct machine *m, const struct upk_cell *c, uint32_t 
 }
 
 /* No two of these members are equal.  `table` has room for a power of two of at least 2n. */
-static bool keys_distinct(struct machine *m, const struct upk_cell *c, const struct key *keys, uint32_t n, struct key *table) {
+static bool keys_distinct(struct machine *m, const struct upk_cell *c, const struct key *keys, uint32_t n,
+                          struct key *table) {
     uint32_t room = 2;
     while (room < 2 * n) room *= 2;
     memset(table, 0, room * sizeof *table);
@@ -322,7 +334,9 @@ static bool keys_defer(struct machine *m, struct upk_cell *c) {
     if (c->index) return true;
     if (m->pending_len == m->pending_cap) {
         size_t cap = m->pending_cap ? 2 * m->pending_cap : 16;
-        struct upk_cell **to = mem_resize(&m->doc->mem, m->pending, m->pending_cap * sizeof(struct upk_cell *), cap * sizeof(struct upk_cell *));
+        struct upk_cell **to =
+            mem_resize(&m->doc->mem, m->pending, m->pending_cap * sizeof(struct upk_cell *),
+                       cap * sizeof(struct upk_cell *));
         if (!to) return machine_fail_memory(m);
         m->pending = to;
         m->pending_cap = cap;
@@ -423,11 +437,14 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     if (kinds & ~(uint32_t)SCALAR_KINDS) {
         for (uint32_t i = from; i < c->len; i += step) {
             if (!value_hashable(c->items[i])) {
-                return machine_fail_detail(m, UPK_ERR_UNHASHABLE, "a %s", kind_word(value_resolve(c->items[i]).kind));
+                return machine_fail_detail(m, UPK_ERR_UNHASHABLE, "a %s",
+                                           kind_word(value_resolve(c->items[i]).kind));
             }
             if (m->policy && !harden(m, c->items[i], true)) return false;
         }
-        if (m->policy && c->flags & CELL_HARD) return machine_fail_detail(m, UPK_ERR_INCOMPLETE, "a %s is reached from its own key", kind_word(c->kind));
+        if (m->policy && c->flags & CELL_HARD)
+            return machine_fail_detail(m, UPK_ERR_INCOMPLETE, "a %s is reached from its own key",
+                                       kind_word(c->kind));
     }
     if (!m->policy) return true;
     if (c->len / step > SMALL) return keys_defer(m, c);

@@ -12,16 +12,14 @@
 
 #include "loop.h"
 
-#if defined(__GNUC__)
 #define INLINE __attribute__((always_inline)) static inline
-#else
-#define INLINE static inline
-#endif
 
-static inline uint32_t le32(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+static inline uint32_t le32(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
 static inline uint64_t le64(const uint8_t *p) {
-    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 |
-           (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+           (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
 /* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
@@ -38,13 +36,14 @@ INLINE bool ascii_short(const uint8_t *p, size_t n, const uint8_t *end) {
 }
 
 static inline uint64_t be64(const uint8_t *p) {
-    return (uint64_t)p[7] | (uint64_t)p[6] << 8 | (uint64_t)p[5] << 16 | (uint64_t)p[4] << 24 | (uint64_t)p[3] << 32 | (uint64_t)p[2] << 40 |
-           (uint64_t)p[1] << 48 | (uint64_t)p[0] << 56;
+    return (uint64_t)p[7] | (uint64_t)p[6] << 8 | (uint64_t)p[5] << 16 | (uint64_t)p[4] << 24 |
+           (uint64_t)p[3] << 32 | (uint64_t)p[2] << 40 | (uint64_t)p[1] << 48 | (uint64_t)p[0] << 56;
 }
 
 /* BININT, BININT1, BININT2: bytes of the argument, and the bits of four bytes that are its own. */
 static const uint8_t int_len[] = {[UPK_OP_BININT] = 4, [UPK_OP_BININT1] = 1, [UPK_OP_BININT2] = 2};
-static const uint32_t int_mask[] = {[UPK_OP_BININT] = 0xffffffff, [UPK_OP_BININT1] = 0xff, [UPK_OP_BININT2] = 0xffff};
+static const uint32_t int_mask[] = {
+    [UPK_OP_BININT] = 0xffffffff, [UPK_OP_BININT1] = 0xff, [UPK_OP_BININT2] = 0xffff};
 
 static inline uint32_t int_short(const uint8_t *p, unsigned op) {
     return op == UPK_OP_BININT ? le32(p) : op == UPK_OP_BININT2 ? (uint32_t)p[0] | (uint32_t)p[1] << 8 : p[0];
@@ -56,7 +55,9 @@ static inline uint32_t int_short(const uint8_t *p, unsigned op) {
 #else
 #define HEAD(kind, flags, len) ((uint64_t)(kind) | (uint64_t)(flags) << 8 | (uint64_t)(uint32_t)(len) << 32)
 #endif
-_Static_assert(sizeof(struct upk_value) == 16 && offsetof(struct upk_value, len) == 4 && offsetof(struct upk_value, as) == 8, "two words");
+_Static_assert(sizeof(struct upk_value) == 16 && offsetof(struct upk_value, len) == 4 &&
+                   offsetof(struct upk_value, as) == 8,
+               "two words");
 
 static inline void value_store(struct upk_value *to, uint64_t head, uint64_t payload) {
     const uint64_t words[2] = {head, payload};
@@ -64,8 +65,8 @@ static inline void value_store(struct upk_value *to, uint64_t head, uint64_t pay
 }
 
 /* How many ints may follow in a run: room on the stack, in the stream (five bytes each) and in both budgets. */
-static inline size_t int_run(const struct upk_value *sp, const struct upk_value *stack_end, const uint8_t *limit, const uint8_t *p,
-                             uint64_t nodes, uint64_t ops) {
+static inline size_t int_run(const struct upk_value *sp, const struct upk_value *stack_end,
+                             const uint8_t *limit, const uint8_t *p, uint64_t nodes, uint64_t ops) {
     size_t n = (size_t)(stack_end - sp), bytes = (size_t)(limit - p) / 5;
     n = bytes < n ? bytes : n;
     n = nodes < n ? (size_t)nodes : n;
@@ -75,52 +76,53 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
 /* Local copies of the hot state, and how they go back. */
 #define SAVE() (m->p = p, m->sp = sp, m->op = op)
 #define LOAD() (sp = m->sp, floor = fence(m))
-#define FAIL(call) \
-    do {           \
-        SAVE();    \
+#define FAIL(call)    \
+    do {              \
+        SAVE();       \
         (void)(call); \
         return false; \
     } while (0)
-#define NEED(n)                                                                        \
-    do {                                                                               \
+#define NEED(n)                                                                            \
+    do {                                                                                   \
         if ((size_t)(n) > (size_t)(limit - p)) FAIL(fail_short(m, p, (size_t)(n), false)); \
     } while (0)
-#define PAYLOAD(n)                                                                    \
-    do {                                                                              \
+#define PAYLOAD(n)                                                                        \
+    do {                                                                                  \
         if ((size_t)(n) > (size_t)(limit - p)) FAIL(fail_short(m, p, (size_t)(n), true)); \
     } while (0)
-#define STRING_BUDGET(n)                                                              \
-    do {                                                                              \
-        if (counting && (n) > m->most_string) m->most_string = (n);                   \
+#define STRING_BUDGET(n)                                                                               \
+    do {                                                                                               \
+        if (counting && (n) > m->most_string) m->most_string = (n);                                    \
         if ((n) > m->budgets[UPK_BUDGET_STRING]) FAIL(machine_fail_budget(m, UPK_BUDGET_STRING, (n))); \
     } while (0)
-#define NODE()                                                                                  \
-    do {                                                                                        \
-        if (nodes_left-- == 0) FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, m->budgets[UPK_BUDGET_NODES] + 1)); \
+#define NODE()                                                                                \
+    do {                                                                                      \
+        if (nodes_left-- == 0)                                                                \
+            FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, m->budgets[UPK_BUDGET_NODES] + 1)); \
     } while (0)
-#define ROOM()                             \
-    do {                                   \
-        if (sp == m->stack_end) {          \
-            SAVE();                        \
+#define ROOM()                                \
+    do {                                      \
+        if (sp == m->stack_end) {             \
+            SAVE();                           \
             if (!stack_grow(m)) return false; \
-            LOAD();                        \
-        }                                  \
+            LOAD();                           \
+        }                                     \
     } while (0)
-#define CALL(call)                \
-    do {                          \
-        SAVE();                   \
+#define CALL(call)                 \
+    do {                           \
+        SAVE();                    \
         if (!(call)) return false; \
-        LOAD();                   \
+        LOAD();                    \
     } while (0)
-#define POPS(n)                                              \
-    do {                                                     \
+#define POPS(n)                                  \
+    do {                                         \
         if (sp - floor < (n)) FAIL(fail_pop(m)); \
     } while (0)
-#define LINE(lf)                          \
-    do {                                  \
-        SAVE();                           \
-        (lf) = line_end(m, p);            \
-        if (!(lf)) return false;          \
+#define LINE(lf)                 \
+    do {                         \
+        SAVE();                  \
+        (lf) = line_end(m, p);   \
+        if (!(lf)) return false; \
     } while (0)
 
 /* `counting` is a constant at each call: a scan pays for its figures, a decode does not. */
@@ -141,7 +143,8 @@ INLINE bool run(struct machine *m, const bool counting) {
         }
         m->at = p;
         op = m->dispatch[*p++];
-        if (ops_left-- == 0) FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, m->budgets[UPK_BUDGET_OPCODES] + 1));
+        if (ops_left-- == 0)
+            FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, m->budgets[UPK_BUDGET_OPCODES] + 1));
         if (counting && op < UPK_OP_END) m->op_counts[op]++;
         size_t n;
         const uint8_t *lf;
@@ -180,7 +183,8 @@ INLINE bool run(struct machine *m, const bool counting) {
             for (n = int_run(sp, m->stack_end, limit, p, nodes_left, ops_left); n; n--) {
                 op = m->dispatch[*p];
                 if (op - UPK_OP_BININT > UPK_OP_BININT2 - UPK_OP_BININT) break;
-                value_store(sp++, HEAD(UPK_INT, 0, 0), (uint64_t)(int64_t)(int32_t)(le32(p + 1) & int_mask[op]));
+                value_store(sp++, HEAD(UPK_INT, 0, 0),
+                            (uint64_t)(int64_t)(int32_t)(le32(p + 1) & int_mask[op]));
                 p += 1 + int_len[op];
                 nodes_left--;
                 ops_left--;
@@ -228,10 +232,11 @@ INLINE bool run(struct machine *m, const bool counting) {
             NEED(8);
             uint64_t wide = le64(p);
             p += 8;
-            if (wide > (size_t)(m->end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
+            if (wide > (size_t)(m->end - p))
+                FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
             n = (size_t)wide;
         }
-        unicode: {
+        unicode : {
             PAYLOAD(n);
             STRING_BUDGET(n);
             bool ascii = ascii_short(p, n, m->end);
@@ -261,10 +266,11 @@ INLINE bool run(struct machine *m, const bool counting) {
             NEED(8);
             uint64_t wide = le64(p);
             p += 8;
-            if (wide > (size_t)(m->end - p)) FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
+            if (wide > (size_t)(m->end - p))
+                FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
             n = (size_t)wide;
         }
-        bytes: {
+        bytes : {
             PAYLOAD(n);
             STRING_BUDGET(n);
             NODE();
@@ -476,9 +482,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             CALL(do_buffer(m, m->sp));
             sp++;
             continue;
-        case UPK_OP_READONLY_BUFFER:
-            CALL(do_readonly(m));
-            continue;
+        case UPK_OP_READONLY_BUFFER: CALL(do_readonly(m)); continue;
         case UPK_OP_EXT1:
         case UPK_OP_EXT2:
         case UPK_OP_EXT4: {
@@ -505,7 +509,8 @@ INLINE bool run(struct machine *m, const bool counting) {
             NODE();
             ROOM();
             bool ascii;
-            if (!utf8_check(module, module_len, &ascii) || !utf8_check(name, name_len, &ascii)) FAIL(machine_fail(m, UPK_ERR_UTF8));
+            if (!utf8_check(module, module_len, &ascii) || !utf8_check(name, name_len, &ascii))
+                FAIL(machine_fail(m, UPK_ERR_UTF8));
             if (op == UPK_OP_INST) {
                 CALL(do_inst(m, module, module_len, name, name_len));
             } else {
@@ -552,7 +557,8 @@ INLINE bool run(struct machine *m, const bool counting) {
             uint64_t size = le64(p);
             p += 8;
             if (m->framed) FAIL(machine_fail(m, UPK_ERR_FRAME));
-            if (size > (size_t)(m->end - p)) FAIL(fail_short(m, p, size > SIZE_MAX ? SIZE_MAX : (size_t)size, true));
+            if (size > (size_t)(m->end - p))
+                FAIL(fail_short(m, p, size > SIZE_MAX ? SIZE_MAX : (size_t)size, true));
             m->framed = true;
             limit = m->limit = p + size;
             continue;
@@ -562,8 +568,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             m->ops = m->budgets[UPK_BUDGET_OPCODES] - ops_left;
             m->nodes = m->budgets[UPK_BUDGET_NODES] - nodes_left;
             return true;
-        default: /* unknown, refused, or newer than the stream */
-            FAIL(do_refused(m));
+        default: /* unknown, refused, or newer than the stream */ FAIL(do_refused(m));
         }
         continue; /* what a step has pushed */
 

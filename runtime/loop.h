@@ -16,7 +16,8 @@ bool do_proto(struct machine *m, unsigned number);
 bool do_collect(struct machine *m, unsigned kind);
 bool do_grow(struct machine *m, unsigned container, struct upk_value *from);
 bool do_stack_global(struct machine *m);
-bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len);
+bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
+             size_t name_len);
 bool do_obj(struct machine *m);
 bool do_persid(struct machine *m, struct upk_value id, struct upk_value *out);
 bool do_buffer(struct machine *m, struct upk_value *out);

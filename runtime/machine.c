@@ -45,7 +45,8 @@ void machine_dispatch(struct machine *m, unsigned protocol) {
             op = vec_load(m->policy->opcodes + b);
         } else { /* as a policy would say that allows these families; an unknown byte has no family and stays 0 */
             vec16 family = vec_load(byte_family + b);
-            op = vec_load(op_of_byte + b) | ((vec16)((family & (uint8_t)families) == 0) & (vec16)(family != 0));
+            op = vec_load(op_of_byte + b) |
+                 ((vec16)((family & (uint8_t)families) == 0) & (vec16)(family != 0));
         }
         vec16 newer = (vec16)(vec_load(byte_protocol + b) > (uint8_t)protocol) & (uint8_t)DISPATCH_NEWER;
         vec16 larger = (vec16)(op > newer);
@@ -54,8 +55,8 @@ void machine_dispatch(struct machine *m, unsigned protocol) {
     }
 }
 
-void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_options *options, const uint64_t *budgets,
-                  const uint8_t *bytes, size_t len) {
+void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_options *options,
+                  const uint64_t *budgets, const uint8_t *bytes, size_t len) {
     memset(m, 0, offsetof(struct machine, dispatch));
     m->doc = doc;
     m->policy = doc->policy;
@@ -76,7 +77,8 @@ void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_optio
 
 void machine_free(struct machine *m) {
     struct mem *mem = &m->doc->mem;
-    if (m->stack != m->stack_room) (void)mem_resize(mem, m->stack, (size_t)(m->stack_end - m->stack) * sizeof *m->stack, 0);
+    if (m->stack != m->stack_room)
+        (void)mem_resize(mem, m->stack, (size_t)(m->stack_end - m->stack) * sizeof *m->stack, 0);
     if (m->marks != m->marks_room) (void)mem_resize(mem, m->marks, m->mark_cap * sizeof *m->marks, 0);
     if (m->memo != m->memo_room) (void)mem_resize(mem, m->memo, m->memo_cap * sizeof *m->memo, 0);
     (void)mem_resize(mem, m->sparse, m->sparse_cap * sizeof *m->sparse, 0);
@@ -94,8 +96,8 @@ bool machine_run(struct machine *m) {
     if (m->end == m->start) return machine_fail(m, UPK_ERR_TRUNCATED);
     if (m->policy && m->policy->protocol_min > 1 && *m->start != 0x80) {
         m->op = machine_op(*m->start);
-        return machine_fail_detail(m, UPK_ERR_PROTOCOL_REFUSED, "stream without PROTO, policy allows %u..%u", m->policy->protocol_min,
-                                   m->policy->protocol_max);
+        return machine_fail_detail(m, UPK_ERR_PROTOCOL_REFUSED, "stream without PROTO, policy allows %u..%u",
+                                   m->policy->protocol_min, m->policy->protocol_max);
     }
     /* Where PROTO comes first it fills the table; until then only its own entry is asked. */
     m->dispatch[0x80] = m->policy ? m->policy->opcodes[0x80] : (uint8_t)UPK_OP_PROTO;

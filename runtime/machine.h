@@ -53,7 +53,8 @@ struct machine {
 
     struct upk_value *memo; /* keys 0 .. memo_len; UPK_INVALID: not set */
     size_t memo_len, memo_cap, memo_gaps;
-    size_t memo_fast; /* keys below it may be appended without looking: no gaps, no sparse keys, within the budget */
+    size_t
+        memo_fast; /* keys below it may be appended without looking: no gaps, no sparse keys, within the budget */
     struct memo_slot *sparse;
     size_t sparse_count, sparse_cap;
 
@@ -86,7 +87,9 @@ struct machine {
     uint32_t marks_room[MARKS_FIRST];
 };
 
-static inline uint64_t memo_count(const struct machine *m) { return m->memo_len - m->memo_gaps + m->sparse_count; }
+static inline uint64_t memo_count(const struct machine *m) {
+    return m->memo_len - m->memo_gaps + m->sparse_count;
+}
 
 /* ---- failing */
 
@@ -97,8 +100,8 @@ __attribute__((format(printf, 3, 4)))
 bool machine_fail_detail(struct machine *m, unsigned code, const char *format, ...);
 bool machine_fail_memory(struct machine *m); /* the cap or the allocator */
 bool machine_fail_budget(struct machine *m, enum upk_budget budget, uint64_t figure);
-bool machine_fail_name(struct machine *m, unsigned code, const uint8_t *module, size_t module_len, const uint8_t *name,
-                       size_t name_len);
+bool machine_fail_name(struct machine *m, unsigned code, const uint8_t *module, size_t module_len,
+                       const uint8_t *name, size_t name_len);
 bool machine_fail_row(struct machine *m, unsigned code, uint32_t row, const char *detail);
 const char *kind_word(unsigned kind);
 /* The path of the open containers, while the stream is being read. */
@@ -107,8 +110,8 @@ const char *sniff_file(const uint8_t *p, size_t n);
 
 /* ---- its life, and the loop */
 
-void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_options *options, const uint64_t *budgets,
-                  const uint8_t *bytes, size_t len);
+void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_options *options,
+                  const uint64_t *budgets, const uint8_t *bytes, size_t len);
 bool machine_run(struct machine *m);
 void machine_free(struct machine *m);
 /* Make the table of what is allowed, for a stream of this protocol. */
@@ -119,8 +122,8 @@ bool loop(struct machine *m);
 bool loop_counting(struct machine *m); /* also fills the figures of a scan */
 /* A whole decode: run `m` over the stream, measure, and with a policy match.  When *ran is set (also on failure) m->doc exists,
  * and the caller frees first the machine, then the document.  On failure m->error is complete. */
-bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len, const struct upk_options *o,
-                    const uint64_t *budgets, bool counting, bool *ran);
+bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len,
+                    const struct upk_options *o, const uint64_t *budgets, bool counting, bool *ran);
 
 /* ---- parts */
 
@@ -151,20 +154,23 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from);
 bool keys_finish(struct machine *m); /* at STOP: those that were put off */
 void keys_free(struct machine *m);
 
-bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len,
-               struct upk_value *out);
+bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
+               size_t name_len, struct upk_value *out);
 /* A canonical name by look-up in the table (policy only): dotted names of getattr chains. */
-bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len, struct upk_value *out);
+bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len,
+                    struct upk_value *out);
 bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw,
                struct upk_value *out);
 bool call_build(struct machine *m, struct upk_value target, struct upk_value state);
 /* Steps that grow a container or an object: n values (a multiple of two for pairs). */
-bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v, size_t n);
+bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v,
+               size_t n);
 bool normalise_call(struct machine *m, struct object *o);
 struct object_more *object_extend(struct machine *m, struct object *o);
 
 bool freeze_arguments(struct machine *m, struct upk_cell *c); /* rule 2, through containers */
-bool freeze_state(struct machine *m, struct upk_value state); /* rule 2, the state and a state tuple's members */
+bool freeze_state(struct machine *m,
+                  struct upk_value state); /* rule 2, the state and a state tuple's members */
 bool harden(struct machine *m, struct upk_value v, bool is_key); /* rule 9 */
 
 static inline bool fail_over(struct machine *m, enum upk_budget budget, uint64_t figure) {

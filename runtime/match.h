@@ -114,6 +114,7 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key);
 enum form_bar {
     BAR_NONE,
     BAR_VERB,
+    BAR_CHECK,    /* a native check that this version does not have: never proved */
     BAR_COUNT,    /* of arguments */
     BAR_KEYWORDS, /* none are taken */
     BAR_NO_STATE,

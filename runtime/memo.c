@@ -69,7 +69,8 @@ static bool dense_reserve(struct machine *m, size_t need) {
     size_t cap = m->memo_cap;
     while (cap < need) cap *= 2;
     bool inside = m->memo == m->memo_room;
-    struct upk_value *to = mem_resize(&m->doc->mem, inside ? NULL : m->memo, inside ? 0 : m->memo_cap * sizeof *to, cap * sizeof *to);
+    struct upk_value *to = mem_resize(&m->doc->mem, inside ? NULL : m->memo,
+                                      inside ? 0 : m->memo_cap * sizeof *to, cap * sizeof *to);
     if (!to) return machine_fail_memory(m);
     if (inside) memcpy(to, m->memo_room, m->memo_len * sizeof *to);
     m->memo = to;

@@ -80,7 +80,8 @@ static bool spell_bytes(struct machine *m, struct object *o, uint32_t special, b
     const struct upk_value *a = o->args->items;
     struct upk_value v = {.kind = UPK_BYTES, .as = {.bytes = m->start}};
     if (special == UPK_SPECIAL_ENCODE) {
-        if (o->args->len != 2 || a[0].kind != UPK_STR || a[1].kind != UPK_STR || !is_latin1(a[1])) return true;
+        if (o->args->len != 2 || a[0].kind != UPK_STR || a[1].kind != UPK_STR || !is_latin1(a[1]))
+            return true;
         if (!latin1_bytes(m, a[0], &v, done) || !*done) return !m->failed;
     } else if (o->args->len != 0) {
         return true;
@@ -113,7 +114,8 @@ static bool spell_set(struct machine *m, struct object *o, unsigned kind, bool *
     struct upk_value from = o->args->items[0];
     if (from.kind != UPK_LIST && from.kind != UPK_TUPLE) return true;
     struct upk_cell *set = cell_new(m, kind);
-    if (!set || !cell_extend(m, set, from.as.cell->items, from.as.cell->len) || !keys_check(m, set, 0)) return false;
+    if (!set || !cell_extend(m, set, from.as.cell->items, from.as.cell->len) || !keys_check(m, set, 0))
+        return false;
     *done = true;
     return become(m, o, value_of_cell(set));
 }
@@ -138,9 +140,7 @@ static bool spell_reconstructor(struct machine *m, struct object *o, bool *done)
     if (!args) return false;
     bool spread = false, fits = false;
     switch (special_of(m, a[1])) {
-    case UPK_SPECIAL_OBJECT:
-        fits = v.kind == UPK_NONE;
-        break;
+    case UPK_SPECIAL_OBJECT: fits = v.kind == UPK_NONE; break;
     case UPK_SPECIAL_LIST:
         fits = v.kind == UPK_LIST;
         base = v.as.cell;
@@ -149,18 +149,13 @@ static bool spell_reconstructor(struct machine *m, struct object *o, bool *done)
         fits = v.kind == UPK_DICT;
         base = v.as.cell;
         break;
-    case UPK_SPECIAL_TUPLE:
-        fits = spread = v.kind == UPK_TUPLE;
-        break;
+    case UPK_SPECIAL_TUPLE: fits = spread = v.kind == UPK_TUPLE; break;
     case UPK_SPECIAL_INT:
     case UPK_SPECIAL_STR:
     case UPK_SPECIAL_FLOAT:
     case UPK_SPECIAL_COMPLEX:
-    case UPK_SPECIAL_BYTES:
-        fits = true;
-        break;
-    default:
-        break;
+    case UPK_SPECIAL_BYTES: fits = true; break;
+    default: break;
     }
     if (!fits) return true;
     bool value = spread || (v.kind != UPK_NONE && !base);
@@ -184,11 +179,16 @@ static bool spell_newobj(struct machine *m, struct object *o, bool *done) {
 /* N8: the call of functools.partial(C.__new__, C, *args, **kw) with its state (C.__new__, (C, *args), kw, None). */
 static bool spell_partial(struct machine *m, struct object *o, struct object *partial, bool *done) {
     const struct upk_value state = partial->state;
-    if (o->args->len || o->cell.op != UPK_OP_REDUCE || m->policy->rows[partial->cell.len].special != UPK_SPECIAL_PARTIAL) return true;
-    if (partial->cell.flags & CELL_SHARED) return true; /* a member of something else too, which may have been judged already */
+    if (o->args->len || o->cell.op != UPK_OP_REDUCE ||
+        m->policy->rows[partial->cell.len].special != UPK_SPECIAL_PARTIAL)
+        return true;
+    if (partial->cell.flags & CELL_SHARED)
+        return true; /* a member of something else too, which may have been judged already */
     if (partial->cell.op != UPK_OP_REDUCE || state.kind != UPK_TUPLE || state.as.cell->len != 4) return true;
     const struct upk_value *part = state.as.cell->items;
-    if (special_of(m, part[0]) != UPK_SPECIAL_NEW_OF || part[1].kind != UPK_TUPLE || part[1].as.cell->len == 0) return true;
+    if (special_of(m, part[0]) != UPK_SPECIAL_NEW_OF || part[1].kind != UPK_TUPLE ||
+        part[1].as.cell->len == 0)
+        return true;
     uint32_t row = m->policy->rows[row_of(part[0])].target;
     bool same = partial->args->len == 1 && row_of(partial->args->items[0]) == row_of(part[0]);
     if (!same || row_of(part[1].as.cell->items[0]) != row || part[3].kind != UPK_NONE) return true;
@@ -207,20 +207,13 @@ static bool spell_partial(struct machine *m, struct object *o, struct object *pa
 static bool spell(struct machine *m, struct object *o, uint32_t special, bool *done) {
     switch ((enum upk_special)special) {
     case UPK_SPECIAL_ENCODE:
-    case UPK_SPECIAL_BYTES:
-        return spell_bytes(m, o, special, done);
-    case UPK_SPECIAL_BYTEARRAY:
-        return spell_bytearray(m, o, done);
-    case UPK_SPECIAL_SET:
-        return spell_set(m, o, UPK_SET, done);
-    case UPK_SPECIAL_FROZENSET:
-        return spell_set(m, o, UPK_FROZENSET, done);
-    case UPK_SPECIAL_GETATTR:
-        return spell_getattr(m, o, done);
-    case UPK_SPECIAL_RECONSTRUCTOR:
-        return spell_reconstructor(m, o, done);
-    case UPK_SPECIAL_NEWOBJ:
-        return spell_newobj(m, o, done);
+    case UPK_SPECIAL_BYTES: return spell_bytes(m, o, special, done);
+    case UPK_SPECIAL_BYTEARRAY: return spell_bytearray(m, o, done);
+    case UPK_SPECIAL_SET: return spell_set(m, o, UPK_SET, done);
+    case UPK_SPECIAL_FROZENSET: return spell_set(m, o, UPK_FROZENSET, done);
+    case UPK_SPECIAL_GETATTR: return spell_getattr(m, o, done);
+    case UPK_SPECIAL_RECONSTRUCTOR: return spell_reconstructor(m, o, done);
+    case UPK_SPECIAL_NEWOBJ: return spell_newobj(m, o, done);
     case UPK_SPECIAL_NONE:
     case UPK_SPECIAL_OBJECT:
     case UPK_SPECIAL_INT:
@@ -233,8 +226,7 @@ static bool spell(struct machine *m, struct object *o, uint32_t special, bool *d
     case UPK_SPECIAL_PARTIAL:
     case UPK_SPECIAL_OR:
     case UPK_SPECIAL_NEW_OF:
-    case UPK_SPECIAL_COUNT:
-        break;
+    case UPK_SPECIAL_COUNT: break;
     }
     return true;
 }

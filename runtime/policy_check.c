@@ -75,7 +75,7 @@ static bool check_head(struct check *c) {
     HOLDS(p->row_count && p->form_count && p->type_count && p->class_count && p->bound_count &&
               p->charset_count,
           "policy", 0, "a null entry is missing");
-    HOLDS((p->flags & ~(uint32_t)(UPK_POLICY_ROOT_CYCLIC | UPK_POLICY_FAIL_OPEN)) == 0, "policy", 0,
+    HOLDS((p->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC) == 0, "policy", 0,
           "unknown flag");
     HOLDS(is_name(p, p->name) && is_utf8(p, p->channel) && is_utf8(p, p->generator), "policy", 0, "name");
     HOLDS(p->root >= 1 && p->root < p->type_count, "policy", 0, "root");
@@ -159,6 +159,7 @@ static bool check_form(struct check *c, uint32_t i) {
           "forms", i, "row");
     HOLDS(f->verb >= UPK_VERB_REF && f->verb <= UPK_VERB_FUNC, "forms", i, "verb");
     HOLDS(f->flags < 2 * UPK_FORM_TEMPLATE, "forms", i, "flags");
+    HOLDS(f->check == 0, "forms", i, "a check that this version does not have");
     HOLDS(f->result >= 1 && f->result < p->class_count, "forms", i, "result");
     HOLDS(f->kw == 0 || f->verb == UPK_VERB_NEW, "forms", i, "keywords");
     HOLDS(f->kw == 0 || (is_type(p, f->kw) && p->types[f->kw].kind == UPK_TYPE_RECORD), "forms", i,

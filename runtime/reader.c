@@ -108,7 +108,8 @@ static int string_escape(const uint8_t **p, const uint8_t *end, uint8_t out[2]) 
     }
     if (c >= '0' && c <= '7') {
         unsigned v = c - '0';
-        for (int i = 0; i < 2 && *p < end && **p >= '0' && **p <= '7'; i++) v = v * 8 + (unsigned)(*(*p)++ - '0');
+        for (int i = 0; i < 2 && *p < end && **p >= '0' && **p <= '7'; i++)
+            v = v * 8 + (unsigned)(*(*p)++ - '0');
         out[0] = (uint8_t)v; /* above 0377 CPython keeps the low byte */
         return 1;
     }
@@ -176,7 +177,8 @@ bool read_unicode_text(struct machine *m, const uint8_t *p, size_t n, struct upk
                 uint8_t letter = *p++;
                 if (letter == 'u' || letter == 'U') {
                     size_t digits = letter == 'u' ? 4 : 8;
-                    if (!hex_digits(p, end, digits, &c) || c > 0x10ffff) return machine_fail(m, UPK_ERR_ESCAPE);
+                    if (!hex_digits(p, end, digits, &c) || c > 0x10ffff)
+                        return machine_fail(m, UPK_ERR_ESCAPE);
                     p += digits;
                 } else {
                     *to++ = '\\';

@@ -36,14 +36,17 @@ static void fill_names(struct machine *m, struct upk_scan *scan) {
         for (size_t i = gap; i < n; i++) {
             struct name_slot moved = m->names[i];
             size_t k = i;
-            for (; k >= gap && m->names[k - gap].global->at > moved.global->at; k -= gap) m->names[k] = m->names[k - gap];
+            for (; k >= gap && m->names[k - gap].global->at > moved.global->at; k -= gap)
+                m->names[k] = m->names[k - gap];
             m->names[k] = moved;
         }
     }
     for (size_t i = 0; i < n; i++) fill_name(&scan->names[i], m->names[i].global);
 }
 
-static size_t scan_size(size_t names) { return sizeof(struct upk_scan) + names * sizeof(struct upk_scan_name); }
+static size_t scan_size(size_t names) {
+    return sizeof(struct upk_scan) + names * sizeof(struct upk_scan_name);
+}
 
 static struct upk_scan *scan_make(struct machine *m) {
     struct mem *mem = &m->doc->mem;
@@ -80,11 +83,12 @@ static struct upk_scan *scan_make(struct machine *m) {
     return scan;
 }
 
-bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan **scan, struct upk_error *err) {
-    _Static_assert(sizeof(((struct upk_scan *)0)->opcodes) >= sizeof(((struct machine *)0)->op_counts), "opcodes");
+bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan **scan,
+              struct upk_error *err) {
+    _Static_assert(sizeof(((struct upk_scan *)0)->opcodes) >= sizeof(((struct machine *)0)->op_counts),
+                   "opcodes");
     _Static_assert(sizeof(((struct upk_scan *)0)->figures) == sizeof scan_budgets, "figures");
     struct upk_options o = {.flags = UPK_FAMILY_FLAGS, .families = (1u << UPK_FAMILY_COUNT) - 1};
-    static const uint8_t nothing[1];
     uint64_t budgets[UPK_BUDGET_COUNT];
     struct machine m;
     if (options) {
@@ -97,12 +101,8 @@ bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, 
     budgets[UPK_BUDGET_EXPANDED] = UINT64_MAX; /* its figure saturates */
     budgets[UPK_BUDGET_NAME] = UINT32_MAX;
     budgets[UPK_BUDGET_MEMORY] = o.budgets ? o.budgets[UPK_BUDGET_MEMORY] : UINT64_C(512) << 20;
-    bool ran = false, ok = bytes || !len;
-    if (!ok) {
-        error_set(&m.error, UPK_ERR_MISUSE, 0, 0);
-    } else {
-        ok = machine_decode(&m, NULL, bytes ? bytes : nothing, len, &o, budgets, true, &ran);
-    }
+    bool ran = false, ok = scan && machine_decode(&m, NULL, bytes, len, &o, budgets, true, &ran);
+    if (!scan) error_set(&m.error, UPK_ERR_MISUSE, 0, 0);
     struct upk_scan *made = ok ? scan_make(&m) : NULL;
     if (ran) {
         machine_free(&m);

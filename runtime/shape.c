@@ -34,28 +34,23 @@ static enum match_status refuse_root(struct matcher *m, struct match_result *why
 }
 
 /* The form is found; say which arguments it took where a base of tuple left that open (N6).  `proved`: the tuple spread out. */
-static void settle_spread(struct object *o, bool proved)
-{
-    if (proved)
-        o->more->args = value_resolve(o->more->args->items[0]).as.cell;
+static void settle_spread(struct object *o, bool proved) {
+    if (proved) o->more->args = value_resolve(o->more->args->items[0]).as.cell;
     o->cell.flags &= (uint16_t)~CELL_SPREAD;
 }
 
-static enum fit spread_fits(struct matcher *m, const struct object *o, uint32_t form, struct part *part)
-{
+static enum fit spread_fits(struct matcher *m, const struct object *o, uint32_t form, struct part *part) {
     return value_fits(m, value_resolve(o->more->args->items[0]), m->policy->forms[form].args, part);
 }
 
 /* ---- without cycles: one after the other */
 
-static enum match_status spread_by_tree(struct matcher *m, struct object *o)
-{
+static enum match_status spread_by_tree(struct matcher *m, struct object *o) {
     struct part part;
     enum fit fit = spread_fits(m, o, o->cell.cap, &part);
     bool proved = fit == FIT_YES;
     enum match_status status = fit == FIT_OPEN ? tree_prove(m, &part.goal, &proved) : MATCH_OK;
-    if (status == MATCH_OK)
-        settle_spread(o, proved);
+    if (status == MATCH_OK) settle_spread(o, proved);
     return status;
 }
 
@@ -93,11 +88,9 @@ static enum match_status match_by_tree(struct matcher *m, struct match_result *w
 
 /* ---- with cycles: all at once */
 
-static void spread_by_refutation(struct matcher *m, struct object *o)
-{
+static void spread_by_refutation(struct matcher *m, struct object *o) {
     struct part part;
-    if (!(o->cell.flags & CELL_SPREAD))
-        return;
+    if (!(o->cell.flags & CELL_SPREAD)) return;
     enum fit fit = spread_fits(m, o, o->cell.cap, &part);
     settle_spread(o, fit == FIT_YES || (fit == FIT_OPEN && cyclic_holds(m, &part.goal)));
 }

@@ -363,6 +363,7 @@ static void say_form(struct matcher *m, struct reason *r, const struct object *o
                  object_args(o)->len == 1 ? "" : "s");
         return;
     }
+    case BAR_CHECK: say(r, RANK_KW, "the row asks for a check that this version does not have"); return;
     case BAR_KEYWORDS: say(r, RANK_KW, "keywords are not allowed"); return;
     case BAR_NO_STATE: say(r, RANK_STATE, "state is missing"); return;
     case BAR_STATE: say(r, RANK_STATE, "state is not allowed"); return;

@@ -6,7 +6,9 @@
 
 #include "machine.h"
 
-static bool starts(const uint8_t *p, size_t n, const char *with, size_t len) { return n >= len && memcmp(p, with, len) == 0; }
+static bool starts(const uint8_t *p, size_t n, const char *with, size_t len) {
+    return n >= len && memcmp(p, with, len) == 0;
+}
 
 /* Every LF is behind a CR: a text-mode transfer did that. */
 static bool line_ends_damaged(const uint8_t *p, size_t n) {
@@ -100,7 +102,8 @@ static const struct {
 static const struct {
     const char *module, *names;
 } callables[] = {
-    {"builtins", " eval exec compile __import__ open getattr setattr delattr globals locals vars input breakpoint type "},
+    {"builtins",
+     " eval exec compile __import__ open getattr setattr delattr globals locals vars input breakpoint type "},
     {"asyncio", " create_subprocess_exec create_subprocess_shell "},
     {"types", " FunctionType CodeType LambdaType MethodType ModuleType "},
     {"functools", " partial partialmethod reduce "},
@@ -129,14 +132,17 @@ static bool word_in(const char *words, const uint8_t *name, size_t len) {
     return false;
 }
 
-static bool is(const char *text, const uint8_t *p, size_t n) { return strlen(text) == n && memcmp(text, p, n) == 0; }
+static bool is(const char *text, const uint8_t *p, size_t n) {
+    return strlen(text) == n && memcmp(text, p, n) == 0;
+}
 
 bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
     if (memchr(name, 0, name_len)) return false;
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         size_t n = strlen(modules[i].module);
         bool inside = module_len > n && memcmp(module, modules[i].module, n) == 0 && module[n] == '.';
-        if (is(modules[i].module, module, module_len) || inside) return !word_in(modules[i].keep, name, name_len);
+        if (is(modules[i].module, module, module_len) || inside)
+            return !word_in(modules[i].keep, name, name_len);
     }
     /* A dotted qualname that walks into such a module or a dunder (uuid::os.system, X.__init__.__globals__). */
     for (size_t i = 0; i + 2 < name_len; i++) {
@@ -150,7 +156,8 @@ bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *
         break;
     }
     for (size_t i = 0; i < sizeof callables / sizeof *callables; i++) {
-        if (is(callables[i].module, module, module_len) && word_in(callables[i].names, name, name_len)) return true;
+        if (is(callables[i].module, module, module_len) && word_in(callables[i].names, name, name_len))
+            return true;
     }
     return false;
 }

@@ -13,7 +13,8 @@
 bool stack_grow(struct machine *m) {
     size_t len = (size_t)(m->sp - m->stack), cap = (size_t)(m->stack_end - m->stack);
     bool inside = m->stack == m->stack_room;
-    struct upk_value *to = mem_resize(&m->doc->mem, inside ? NULL : m->stack, inside ? 0 : cap * sizeof *to, 2 * cap * sizeof *to);
+    struct upk_value *to = mem_resize(&m->doc->mem, inside ? NULL : m->stack, inside ? 0 : cap * sizeof *to,
+                                      2 * cap * sizeof *to);
     if (!to) return machine_fail_memory(m);
     if (inside) memcpy(to, m->stack_room, sizeof m->stack_room);
     m->stack = to;
@@ -57,8 +58,8 @@ bool do_proto(struct machine *m, unsigned number) {
     if (m->at != m->start) return machine_fail(m, UPK_ERR_PROTOCOL_PLACE);
     if (number < 2 || number > 5) return machine_fail_detail(m, UPK_ERR_PROTOCOL_NUMBER, "%u", number);
     if (m->policy && (number < m->policy->protocol_min || number > m->policy->protocol_max)) {
-        return machine_fail_detail(m, UPK_ERR_PROTOCOL_REFUSED, "stream of protocol %u, policy allows %u..%u", number,
-                                   m->policy->protocol_min, m->policy->protocol_max);
+        return machine_fail_detail(m, UPK_ERR_PROTOCOL_REFUSED, "stream of protocol %u, policy allows %u..%u",
+                                   number, m->policy->protocol_min, m->policy->protocol_max);
     }
     m->protocol = number;
     machine_dispatch(m, number);
@@ -98,13 +99,15 @@ bool do_stack_global(struct machine *m) {
     if (m->sp - fence(m) < 2) return fail_pop(m);
     struct upk_value module = m->sp[-2], name = m->sp[-1];
     if (module.kind != UPK_STR || name.kind != UPK_STR) {
-        return machine_fail_detail(m, UPK_ERR_NAME_STRINGS, "found %s and %s", kind_word(module.kind), kind_word(name.kind));
+        return machine_fail_detail(m, UPK_ERR_NAME_STRINGS, "found %s and %s", kind_word(module.kind),
+                                   kind_word(name.kind));
     }
     m->sp -= 2;
     return name_push(m, module.as.bytes, module.len, name.as.bytes, name.len, m->sp) && m->sp++;
 }
 
-bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len) {
+bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
+             size_t name_len) {
     struct upk_value callee, made;
     if (!name_push(m, module, module_len, name, name_len, &callee)) return false;
     struct upk_value *from = mark_pop(m);
@@ -130,7 +133,8 @@ bool do_obj(struct machine *m) {
 bool do_persid(struct machine *m, struct upk_value id, struct upk_value *out) {
     struct upk_cell *c = cell_new(m, UPK_PERSID);
     if (!c || !cell_extend(m, c, &id, 1)) return false;
-    if (m->options->persid && !m->options->persid(m->options->persid_ctx, id)) return machine_fail(m, UPK_ERR_PERSID_REFUSED);
+    if (m->options->persid && !m->options->persid(m->options->persid_ctx, id))
+        return machine_fail(m, UPK_ERR_PERSID_REFUSED);
     *out = value_of_cell(c);
     return true;
 }
@@ -140,7 +144,8 @@ bool do_buffer(struct machine *m, struct upk_value *out) {
     struct upk_value v = {.kind = UPK_BUFFER, .as = {.i = (int64_t)i}};
     /* Under inspection a buffer that was not given stays inert. */
     if (i >= m->options->buffer_count && m->policy) {
-        return machine_fail_detail(m, UPK_ERR_BUFFER_MISSING, "buffer %zu of %zu", i, m->options->buffer_count);
+        return machine_fail_detail(m, UPK_ERR_BUFFER_MISSING, "buffer %zu of %zu", i,
+                                   m->options->buffer_count);
     }
     *out = v;
     return true;
@@ -149,7 +154,8 @@ bool do_buffer(struct machine *m, struct upk_value *out) {
 bool do_readonly(struct machine *m) {
     if (m->sp == fence(m)) return fail_pop(m);
     struct upk_value *top = m->sp - 1;
-    bool fits = top->kind == UPK_BUFFER || top->kind == UPK_BYTES || (top->kind == UPK_BYTEARRAY && !m->policy);
+    bool fits =
+        top->kind == UPK_BUFFER || top->kind == UPK_BYTES || (top->kind == UPK_BYTEARRAY && !m->policy);
     if (!fits) return machine_fail_detail(m, UPK_ERR_KIND, "READONLY_BUFFER on a %s", kind_word(top->kind));
     top->flags |= VALUE_READONLY;
     return true;
@@ -157,16 +163,16 @@ bool do_readonly(struct machine *m) {
 
 bool do_stop(struct machine *m) {
     if (m->sp == fence(m)) return fail_pop(m);
-    if (m->sp - m->stack != 1) return machine_fail_detail(m, UPK_ERR_LEFT_OVER, "%zu values", (size_t)(m->sp - m->stack));
-    size_t used = (size_t)(m->p - m->start);
+    if (m->sp - m->stack != 1)
+        return machine_fail_detail(m, UPK_ERR_LEFT_OVER, "%zu values", (size_t)(m->sp - m->stack));
     if (!(m->options->flags & UPK_ALLOW_TRAILING) && m->p != m->end) {
         size_t rest = (size_t)(m->end - m->p);
         m->at = m->p;
         m->op = 0;
         return machine_fail_detail(m, UPK_ERR_TRAILING, "%zu bytes", rest);
     }
-    if (m->framed && m->p != m->limit) return machine_fail_detail(m, UPK_ERR_FRAME_CROSSED, "STOP before the frame's end");
-    if (m->options->used) *m->options->used = used;
+    if (m->framed && m->p != m->limit)
+        return machine_fail_detail(m, UPK_ERR_FRAME_CROSSED, "STOP before the frame's end");
     m->doc->root = m->stack[0];
     m->doc->stop_at = (uint64_t)(m->at - m->start);
     return true;
@@ -176,8 +182,10 @@ bool do_refused(struct machine *m) {
     unsigned op = machine_op(*m->at);
     m->op = op;
     if (op == UPK_OP_UNKNOWN) return machine_fail(m, UPK_ERR_OPCODE_UNKNOWN);
-    if (m->dispatch[*m->at] == UPK_OP_REFUSED) return machine_fail_detail(m, UPK_ERR_OPCODE_REFUSED, "%s", upk_op_name(op));
-    return machine_fail_detail(m, UPK_ERR_PROTOCOL_OPCODE, "%s is of protocol %u", upk_op_name(op), machine_op_protocol(*m->at));
+    if (m->dispatch[*m->at] == UPK_OP_REFUSED)
+        return machine_fail_detail(m, UPK_ERR_OPCODE_REFUSED, "%s", upk_op_name(op));
+    return machine_fail_detail(m, UPK_ERR_PROTOCOL_OPCODE, "%s is of protocol %u", upk_op_name(op),
+                               machine_op_protocol(*m->at));
 }
 
 bool fail_short(struct machine *m, const uint8_t *p, size_t n, bool is_prefix) {

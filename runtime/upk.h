@@ -72,72 +72,73 @@ struct upk_value {
 /* ---- errors --------------------------------------------------------------------------------------------------------- */
 
 /* Classes of refusal: X(NAME, word). */
-#define UPK_CLASSES(X)                                                                                                   \
-    X(OK, ok) X(TRUNCATED, truncated) X(OPCODE, opcode) X(PROTOCOL, protocol) X(ARGUMENT, argument) X(STACK, stack)      \
-    X(MEMO, memo) X(KIND, kind) X(LIMIT, limit) X(GLOBAL, global) X(RECIPE, recipe) X(ROOT, root)                        \
-    X(TRAILING, trailing) X(NATIVE, native) X(MEMORY, memory) X(MISUSE, misuse)
+#define UPK_CLASSES(X)                                                                                    \
+    X(OK, ok)                                                                                             \
+    X(TRUNCATED, truncated) X(OPCODE, opcode) X(PROTOCOL, protocol) X(ARGUMENT, argument) X(STACK, stack) \
+        X(MEMO, memo) X(KIND, kind) X(LIMIT, limit) X(GLOBAL, global) X(RECIPE, recipe) X(ROOT, root)     \
+            X(TRAILING, trailing) X(NATIVE, native) X(MEMORY, memory) X(MISUSE, misuse)
 
 enum upk_class_of_refusal {
 #define UPK_X(name, word) UPK_CLASS_##name,
     UPK_CLASSES(UPK_X)
 #undef UPK_X
-    UPK_CLASS_COUNT
+        UPK_CLASS_COUNT
 };
 
 /* Stable codes: X(number, NAME, class, sentence).  R1xx malformed, R2xx refused by the policy, R3xx over a budget, R4xx out
  * of memory, R9xx caller misuse.  Never reused.  docs/refusals.md explains each. */
-#define UPK_CODES(X)                                                                                                     \
-    X(101, TRUNCATED, TRUNCATED, "the stream ends inside an opcode or before STOP")                                      \
-    X(102, LENGTH, TRUNCATED, "a length says more bytes than the stream has left")                                       \
-    X(103, OPCODE_UNKNOWN, OPCODE, "no opcode has this byte")                                                            \
-    X(104, PROTOCOL_NUMBER, PROTOCOL, "unknown protocol")                                                                \
-    X(105, PROTOCOL_PLACE, PROTOCOL, "PROTO is allowed once, as the first opcode")                                       \
-    X(106, PROTOCOL_OPCODE, PROTOCOL, "opcode newer than the stream's protocol")                                         \
-    X(107, FRAME, PROTOCOL, "frame inside a frame")                                                                      \
-    X(108, FRAME_CROSSED, PROTOCOL, "opcode crosses the end of its frame")                                               \
-    X(109, NUMBER, ARGUMENT, "malformed number")                                                                         \
-    X(110, UTF8, ARGUMENT, "malformed UTF-8")                                                                            \
-    X(111, ESCAPE, ARGUMENT, "malformed escape")                                                                         \
-    X(112, NEGATIVE, ARGUMENT, "negative length")                                                                        \
-    X(113, QUOTES, ARGUMENT, "STRING is not in quotes")                                                                  \
-    X(114, PERSID_ASCII, ARGUMENT, "persistent id is not ASCII")                                                         \
-    X(115, EXT_CODE, ARGUMENT, "extension code is not positive")                                                         \
-    X(116, BUFFER_MISSING, ARGUMENT, "no out-of-band buffer for NEXT_BUFFER")                                            \
-    X(117, UNDERFLOW, STACK, "the stack has too few values")                                                             \
-    X(118, MARK_IN_THE_WAY, STACK, "a MARK stands in the way")                                                           \
-    X(119, NO_MARK, STACK, "there is no MARK")                                                                           \
-    X(120, ODD, STACK, "odd number of keys and values")                                                                  \
-    X(121, LEFT_OVER, STACK, "values are left on the stack at STOP")                                                     \
-    X(122, NO_CLASS, STACK, "OBJ without a class")                                                                       \
-    X(123, MEMO_UNSET, MEMO, "memo key is not set")                                                                      \
-    X(124, MEMO_TWICE, MEMO, "memo key is set twice")                                                                    \
-    X(125, MEMO_FAR, MEMO, "memo key is larger than the stream")                                                         \
-    X(126, KIND, KIND, "operation on a value it does not fit")                                                           \
-    X(127, UNHASHABLE, KIND, "unhashable key or member")                                                                 \
-    X(128, CALLABLE, KIND, "only a name can be called")                                                                  \
-    X(129, ARGUMENTS, KIND, "arguments are not a tuple")                                                                 \
-    X(130, KEYWORDS, KIND, "keywords are not a dict")                                                                    \
-    X(131, NAME_STRINGS, KIND, "STACK_GLOBAL needs two strings")                                                         \
-    X(132, TRAILING, TRAILING, "bytes after STOP")                                                                       \
-    X(201, GLOBAL, GLOBAL, "name is not granted")                                                                        \
-    X(202, NAME_LENGTH, GLOBAL, "empty or overlong name")                                                                \
-    X(203, OPCODE_REFUSED, OPCODE, "opcode is not allowed")                                                              \
-    X(204, PROTOCOL_REFUSED, PROTOCOL, "protocol is not allowed")                                                        \
-    X(205, RECIPE, RECIPE, "object is not made as its row says")                                                         \
-    X(206, SPELLING, RECIPE, "name only spells other things in old protocols, and does not do so here")                  \
-    X(207, BUILD_TWICE, RECIPE, "second BUILD of one object")                                                            \
-    X(208, LATE_CHANGE, RECIPE, "change after use")                                                                      \
-    X(209, STEP, RECIPE, "the row does not permit this step")                                                            \
-    X(210, EQUAL_KEYS, RECIPE, "two keys or members are equal")                                                          \
-    X(211, INCOMPLETE, KIND, "a key, member or argument is not complete when it is used")                                \
-    X(212, ROOT, ROOT, "value is not of the root type")                                                                  \
-    X(213, CYCLE, ROOT, "value is cyclic, and the root is not")                                                          \
-    X(214, CALLED_VALUE, RECIPE, "a computed value is called")                                                           \
-    X(215, PERSID_REFUSED, KIND, "the host refuses this persistent id")                                                  \
-    X(220, NATIVE, NATIVE, "a native check refuses this value")                                                          \
-    X(301, BUDGET, LIMIT, "over a budget")                                                                               \
-    X(401, MEMORY, MEMORY, "out of memory")                                                                              \
-    X(901, MISUSE, MISUSE, "wrong arguments of the caller")                                                              \
+#define UPK_CODES(X)                                                                                    \
+    X(101, TRUNCATED, TRUNCATED, "the stream ends inside an opcode or before STOP")                     \
+    X(102, LENGTH, TRUNCATED, "a length says more bytes than the stream has left")                      \
+    X(103, OPCODE_UNKNOWN, OPCODE, "no opcode has this byte")                                           \
+    X(104, PROTOCOL_NUMBER, PROTOCOL, "unknown protocol")                                               \
+    X(105, PROTOCOL_PLACE, PROTOCOL, "PROTO is allowed once, as the first opcode")                      \
+    X(106, PROTOCOL_OPCODE, PROTOCOL, "opcode newer than the stream's protocol")                        \
+    X(107, FRAME, PROTOCOL, "frame inside a frame")                                                     \
+    X(108, FRAME_CROSSED, PROTOCOL, "opcode crosses the end of its frame")                              \
+    X(109, NUMBER, ARGUMENT, "malformed number")                                                        \
+    X(110, UTF8, ARGUMENT, "malformed UTF-8")                                                           \
+    X(111, ESCAPE, ARGUMENT, "malformed escape")                                                        \
+    X(112, NEGATIVE, ARGUMENT, "negative length")                                                       \
+    X(113, QUOTES, ARGUMENT, "STRING is not in quotes")                                                 \
+    X(114, PERSID_ASCII, ARGUMENT, "persistent id is not ASCII")                                        \
+    X(115, EXT_CODE, ARGUMENT, "extension code is not positive")                                        \
+    X(116, BUFFER_MISSING, ARGUMENT, "no out-of-band buffer for NEXT_BUFFER")                           \
+    X(117, UNDERFLOW, STACK, "the stack has too few values")                                            \
+    X(118, MARK_IN_THE_WAY, STACK, "a MARK stands in the way")                                          \
+    X(119, NO_MARK, STACK, "there is no MARK")                                                          \
+    X(120, ODD, STACK, "odd number of keys and values")                                                 \
+    X(121, LEFT_OVER, STACK, "values are left on the stack at STOP")                                    \
+    X(122, NO_CLASS, STACK, "OBJ without a class")                                                      \
+    X(123, MEMO_UNSET, MEMO, "memo key is not set")                                                     \
+    X(124, MEMO_TWICE, MEMO, "memo key is set twice")                                                   \
+    X(125, MEMO_FAR, MEMO, "memo key is larger than the stream")                                        \
+    X(126, KIND, KIND, "operation on a value it does not fit")                                          \
+    X(127, UNHASHABLE, KIND, "unhashable key or member")                                                \
+    X(128, CALLABLE, KIND, "only a name can be called")                                                 \
+    X(129, ARGUMENTS, KIND, "arguments are not a tuple")                                                \
+    X(130, KEYWORDS, KIND, "keywords are not a dict")                                                   \
+    X(131, NAME_STRINGS, KIND, "STACK_GLOBAL needs two strings")                                        \
+    X(132, TRAILING, TRAILING, "bytes after STOP")                                                      \
+    X(201, GLOBAL, GLOBAL, "name is not granted")                                                       \
+    X(202, NAME_LENGTH, GLOBAL, "empty or overlong name")                                               \
+    X(203, OPCODE_REFUSED, OPCODE, "opcode is not allowed")                                             \
+    X(204, PROTOCOL_REFUSED, PROTOCOL, "protocol is not allowed")                                       \
+    X(205, RECIPE, RECIPE, "object is not made as its row says")                                        \
+    X(206, SPELLING, RECIPE, "name only spells other things in old protocols, and does not do so here") \
+    X(207, BUILD_TWICE, RECIPE, "second BUILD of one object")                                           \
+    X(208, LATE_CHANGE, RECIPE, "change after use")                                                     \
+    X(209, STEP, RECIPE, "the row does not permit this step")                                           \
+    X(210, EQUAL_KEYS, RECIPE, "two keys or members are equal")                                         \
+    X(211, INCOMPLETE, KIND, "a key, member or argument is not complete when it is used")               \
+    X(212, ROOT, ROOT, "value is not of the root type")                                                 \
+    X(213, CYCLE, ROOT, "value is cyclic, and the root is not")                                         \
+    X(214, CALLED_VALUE, RECIPE, "a computed value is called")                                          \
+    X(215, PERSID_REFUSED, KIND, "the host refuses this persistent id")                                 \
+    X(220, NATIVE, NATIVE, "a native check refuses this value")                                         \
+    X(301, BUDGET, LIMIT, "over a budget")                                                              \
+    X(401, MEMORY, MEMORY, "out of memory")                                                             \
+    X(901, MISUSE, MISUSE, "wrong arguments of the caller")                                             \
     X(902, TABLE, MISUSE, "policy table of another version, or damaged")
 
 enum upk_code {
@@ -165,12 +166,12 @@ struct upk_error {
     char path[160];              /* place in the value: $.frames[3].pixels */
     char policy[160];            /* "channel result of policy agent.return 3" */
     char rule[120];              /* the policy's line that ruled: "std/values.policy:12"; empty: none */
-    char file_kind[64];          /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
+    char file_kind[64]; /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
 };
 
-const char *upk_class_word(unsigned cls);   /* "truncated"; never NULL */
-const char *upk_op_name(unsigned op);       /* "BININT1"; never NULL */
-const char *upk_budget_word(unsigned b);    /* "depth"; never NULL */
+const char *upk_class_word(unsigned cls); /* "truncated"; never NULL */
+const char *upk_op_name(unsigned op);     /* "BININT1"; never NULL */
+const char *upk_budget_word(unsigned b);  /* "depth"; never NULL */
 const char *upk_code_sentence(unsigned code);
 
 /* Write one line (no newline) that says what is wrong, with names and figures, into buf; NUL-terminated, cut to size.
@@ -185,7 +186,8 @@ void upk_error_write(const struct upk_error *err, FILE *to);
 /* ---- decoding ------------------------------------------------------------------------------------------------------- */
 
 struct upk_allocator {
-    void *(*resize)(void *ctx, void *block, size_t old_size, size_t new_size); /* as realloc; new_size 0 frees */
+    void *(*resize)(void *ctx, void *block, size_t old_size,
+                    size_t new_size); /* as realloc; new_size 0 frees */
     void *ctx;
 };
 
@@ -216,11 +218,11 @@ struct upk_options {
 };
 
 /* Decode `len` bytes under `policy`.  On success *doc is owned by the caller (upk_doc_free). */
-bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options,
-                struct upk_doc **doc, struct upk_error *err);
+bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len,
+                const struct upk_options *options, struct upk_doc **doc, struct upk_error *err);
 /* The verdict alone; no document is kept. */
-bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len, const struct upk_options *options,
-               struct upk_error *err);
+bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
+               const struct upk_options *options, struct upk_error *err);
 /* Decode without a policy, everything inert: the machine's own rules and budgets only. */
 bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
                  struct upk_error *err);
@@ -271,7 +273,8 @@ bool upk_get_bytes(struct upk_value v, const uint8_t **bytes, size_t *len);
 bool upk_get_buffer(struct upk_value v, size_t *index, bool *readonly);
 /* The bytes of out-of-band buffer `index`; false: they were not given. */
 bool upk_doc_buffer(const struct upk_doc *doc, size_t index, const uint8_t **bytes, size_t *len);
-bool upk_get_global(struct upk_value v, const char **module, size_t *module_len, const char **name, size_t *name_len);
+bool upk_get_global(struct upk_value v, const char **module, size_t *module_len, const char **name,
+                    size_t *name_len);
 bool upk_get_persid(struct upk_value v, struct upk_value *id);
 bool upk_get_ext(struct upk_value v, int64_t *code);
 
@@ -285,7 +288,8 @@ bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out)
 
 /* Objects.  Row ids are the generated header's enum; 0: none (inspected). */
 uint32_t upk_object_row(struct upk_value v);
-bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len, const char **name, size_t *name_len);
+bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len,
+                      const char **name, size_t *name_len);
 bool upk_object_args(struct upk_value v, struct upk_value *args);   /* a TUPLE */
 bool upk_object_kwargs(struct upk_value v, struct upk_value *kw);   /* a DICT; false: none */
 bool upk_object_state(struct upk_value v, struct upk_value *state); /* false: none */

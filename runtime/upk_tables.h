@@ -15,79 +15,79 @@
 
 #include "find_class.h"
 
-#define UPK_ABI 1u
+#define UPK_ABI   1u
 #define UPK_MAGIC UINT32_C(0x314b5055) /* "UPK1" read little-endian */
 
 /* The 68 opcodes of protocols 0 to 5: X(name, byte, first protocol, family).  The order is that of pickletools.opcodes; the
  * value UPK_OP_<name> is stable.  Source: Lib/pickletools.py, PEP 307, 3154, 574. */
-#define UPK_OPCODES(X)                                                                              \
-    X(INT, 'I', 0, CORE)                                                                            \
-    X(BININT, 'J', 1, CORE)                                                                         \
-    X(BININT1, 'K', 1, CORE)                                                                        \
-    X(BININT2, 'M', 1, CORE)                                                                        \
-    X(LONG, 'L', 0, CORE)                                                                           \
-    X(LONG1, 0x8a, 2, CORE)                                                                         \
-    X(LONG4, 0x8b, 2, CORE)                                                                         \
-    X(STRING, 'S', 0, PYTHON2)                                                                      \
-    X(BINSTRING, 'T', 1, PYTHON2)                                                                   \
-    X(SHORT_BINSTRING, 'U', 1, PYTHON2)                                                             \
-    X(BINBYTES, 'B', 3, CORE)                                                                       \
-    X(SHORT_BINBYTES, 'C', 3, CORE)                                                                 \
-    X(BINBYTES8, 0x8e, 4, CORE)                                                                     \
-    X(BYTEARRAY8, 0x96, 5, CORE)                                                                    \
-    X(NEXT_BUFFER, 0x97, 5, BUFFER)                                                                 \
-    X(READONLY_BUFFER, 0x98, 5, BUFFER)                                                             \
-    X(NONE, 'N', 0, CORE)                                                                           \
-    X(NEWTRUE, 0x88, 2, CORE)                                                                       \
-    X(NEWFALSE, 0x89, 2, CORE)                                                                      \
-    X(UNICODE, 'V', 0, CORE)                                                                        \
-    X(SHORT_BINUNICODE, 0x8c, 4, CORE)                                                              \
-    X(BINUNICODE, 'X', 1, CORE)                                                                     \
-    X(BINUNICODE8, 0x8d, 4, CORE)                                                                   \
-    X(FLOAT, 'F', 0, CORE)                                                                          \
-    X(BINFLOAT, 'G', 1, CORE)                                                                       \
-    X(EMPTY_LIST, ']', 1, CORE)                                                                     \
-    X(APPEND, 'a', 0, CORE)                                                                         \
-    X(APPENDS, 'e', 1, CORE)                                                                        \
-    X(LIST, 'l', 0, CORE)                                                                           \
-    X(EMPTY_TUPLE, ')', 1, CORE)                                                                    \
-    X(TUPLE, 't', 0, CORE)                                                                          \
-    X(TUPLE1, 0x85, 2, CORE)                                                                        \
-    X(TUPLE2, 0x86, 2, CORE)                                                                        \
-    X(TUPLE3, 0x87, 2, CORE)                                                                        \
-    X(EMPTY_DICT, '}', 1, CORE)                                                                     \
-    X(DICT, 'd', 0, CORE)                                                                           \
-    X(SETITEM, 's', 0, CORE)                                                                        \
-    X(SETITEMS, 'u', 1, CORE)                                                                       \
-    X(EMPTY_SET, 0x8f, 4, CORE)                                                                     \
-    X(ADDITEMS, 0x90, 4, CORE)                                                                      \
-    X(FROZENSET, 0x91, 4, CORE)                                                                     \
-    X(POP, '0', 0, CORE)                                                                            \
-    X(DUP, '2', 0, DUP)                                                                             \
-    X(MARK, '(', 0, CORE)                                                                           \
-    X(POP_MARK, '1', 1, CORE)                                                                       \
-    X(GET, 'g', 0, CORE)                                                                            \
-    X(BINGET, 'h', 1, CORE)                                                                         \
-    X(LONG_BINGET, 'j', 1, CORE)                                                                    \
-    X(PUT, 'p', 0, CORE)                                                                            \
-    X(BINPUT, 'q', 1, CORE)                                                                         \
-    X(LONG_BINPUT, 'r', 1, CORE)                                                                    \
-    X(MEMOIZE, 0x94, 4, CORE)                                                                       \
-    X(EXT1, 0x82, 2, EXT)                                                                           \
-    X(EXT2, 0x83, 2, EXT)                                                                           \
-    X(EXT4, 0x84, 2, EXT)                                                                           \
-    X(GLOBAL, 'c', 0, CORE)                                                                         \
-    X(STACK_GLOBAL, 0x93, 4, CORE)                                                                  \
-    X(REDUCE, 'R', 0, CORE)                                                                         \
-    X(BUILD, 'b', 0, CORE)                                                                          \
-    X(INST, 'i', 0, INST)                                                                           \
-    X(OBJ, 'o', 1, INST)                                                                            \
-    X(NEWOBJ, 0x81, 2, CORE)                                                                        \
-    X(NEWOBJ_EX, 0x92, 4, CORE)                                                                     \
-    X(PROTO, 0x80, 2, CORE)                                                                         \
-    X(STOP, '.', 0, CORE)                                                                           \
-    X(FRAME, 0x95, 4, CORE)                                                                         \
-    X(PERSID, 'P', 0, PERSID)                                                                       \
+#define UPK_OPCODES(X)                  \
+    X(INT, 'I', 0, CORE)                \
+    X(BININT, 'J', 1, CORE)             \
+    X(BININT1, 'K', 1, CORE)            \
+    X(BININT2, 'M', 1, CORE)            \
+    X(LONG, 'L', 0, CORE)               \
+    X(LONG1, 0x8a, 2, CORE)             \
+    X(LONG4, 0x8b, 2, CORE)             \
+    X(STRING, 'S', 0, PYTHON2)          \
+    X(BINSTRING, 'T', 1, PYTHON2)       \
+    X(SHORT_BINSTRING, 'U', 1, PYTHON2) \
+    X(BINBYTES, 'B', 3, CORE)           \
+    X(SHORT_BINBYTES, 'C', 3, CORE)     \
+    X(BINBYTES8, 0x8e, 4, CORE)         \
+    X(BYTEARRAY8, 0x96, 5, CORE)        \
+    X(NEXT_BUFFER, 0x97, 5, BUFFER)     \
+    X(READONLY_BUFFER, 0x98, 5, BUFFER) \
+    X(NONE, 'N', 0, CORE)               \
+    X(NEWTRUE, 0x88, 2, CORE)           \
+    X(NEWFALSE, 0x89, 2, CORE)          \
+    X(UNICODE, 'V', 0, CORE)            \
+    X(SHORT_BINUNICODE, 0x8c, 4, CORE)  \
+    X(BINUNICODE, 'X', 1, CORE)         \
+    X(BINUNICODE8, 0x8d, 4, CORE)       \
+    X(FLOAT, 'F', 0, CORE)              \
+    X(BINFLOAT, 'G', 1, CORE)           \
+    X(EMPTY_LIST, ']', 1, CORE)         \
+    X(APPEND, 'a', 0, CORE)             \
+    X(APPENDS, 'e', 1, CORE)            \
+    X(LIST, 'l', 0, CORE)               \
+    X(EMPTY_TUPLE, ')', 1, CORE)        \
+    X(TUPLE, 't', 0, CORE)              \
+    X(TUPLE1, 0x85, 2, CORE)            \
+    X(TUPLE2, 0x86, 2, CORE)            \
+    X(TUPLE3, 0x87, 2, CORE)            \
+    X(EMPTY_DICT, '}', 1, CORE)         \
+    X(DICT, 'd', 0, CORE)               \
+    X(SETITEM, 's', 0, CORE)            \
+    X(SETITEMS, 'u', 1, CORE)           \
+    X(EMPTY_SET, 0x8f, 4, CORE)         \
+    X(ADDITEMS, 0x90, 4, CORE)          \
+    X(FROZENSET, 0x91, 4, CORE)         \
+    X(POP, '0', 0, CORE)                \
+    X(DUP, '2', 0, DUP)                 \
+    X(MARK, '(', 0, CORE)               \
+    X(POP_MARK, '1', 1, CORE)           \
+    X(GET, 'g', 0, CORE)                \
+    X(BINGET, 'h', 1, CORE)             \
+    X(LONG_BINGET, 'j', 1, CORE)        \
+    X(PUT, 'p', 0, CORE)                \
+    X(BINPUT, 'q', 1, CORE)             \
+    X(LONG_BINPUT, 'r', 1, CORE)        \
+    X(MEMOIZE, 0x94, 4, CORE)           \
+    X(EXT1, 0x82, 2, EXT)               \
+    X(EXT2, 0x83, 2, EXT)               \
+    X(EXT4, 0x84, 2, EXT)               \
+    X(GLOBAL, 'c', 0, CORE)             \
+    X(STACK_GLOBAL, 0x93, 4, CORE)      \
+    X(REDUCE, 'R', 0, CORE)             \
+    X(BUILD, 'b', 0, CORE)              \
+    X(INST, 'i', 0, INST)               \
+    X(OBJ, 'o', 1, INST)                \
+    X(NEWOBJ, 0x81, 2, CORE)            \
+    X(NEWOBJ_EX, 0x92, 4, CORE)         \
+    X(PROTO, 0x80, 2, CORE)             \
+    X(STOP, '.', 0, CORE)               \
+    X(FRAME, 0x95, 4, CORE)             \
+    X(PERSID, 'P', 0, PERSID)           \
     X(BINPERSID, 'Q', 1, PERSID)
 
 enum upk_op {
@@ -95,44 +95,46 @@ enum upk_op {
 #define UPK_X(name, byte, protocol, family) UPK_OP_##name,
     UPK_OPCODES(UPK_X)
 #undef UPK_X
-    UPK_OP_END,          /* 69 */
+        UPK_OP_END,      /* 69 */
     UPK_OP_REFUSED = 255 /* in upk_policy.opcodes: a real opcode that the policy does not allow */
 };
 
 /* Opcode families, as a policy names them. */
-#define UPK_FAMILIES(X) X(CORE, core) X(PYTHON2, python2) X(INST, inst) X(PERSID, persid) X(BUFFER, buffer) X(EXT, ext) X(DUP, dup)
+#define UPK_FAMILIES(X) \
+    X(CORE, core)       \
+    X(PYTHON2, python2) X(INST, inst) X(PERSID, persid) X(BUFFER, buffer) X(EXT, ext) X(DUP, dup)
 
 enum upk_family {
 #define UPK_X(name, word) UPK_FAMILY_##name,
     UPK_FAMILIES(UPK_X)
 #undef UPK_X
-    UPK_FAMILY_COUNT
+        UPK_FAMILY_COUNT
 };
 
 /* Budgets: X(NAME, word, default, largest value a policy may set, unit).  At the limit passes, limit + 1 is refused. */
-#define UPK_BUDGETS(X)                                                                              \
-    X(BYTES, bytes, UINT64_C(64) << 20, UINT64_C(1) << 46, "bytes")                                 \
-    X(OPCODES, opcodes, 10000000, UINT64_C(1) << 46, "opcodes")                                     \
-    X(MEMO, memo, 5000000, UINT32_MAX - 1, "memo entries")                                          \
-    X(MARKS, marks, 1000, 100000000, "open marks")                                                  \
-    X(DEPTH, depth, 200, 1000000, "levels")                                                         \
-    X(NODES, nodes, 5000000, UINT32_MAX - 1, "values")                                              \
-    X(ITEMS, items, 5000000, UINT32_MAX / 2, "members")                                             \
-    X(EXPANDED, expanded, 10000000, UINT32_MAX - 1, "values with sharing written out")              \
-    X(MATCHES, matches, 50000000, UINT64_C(1) << 46, "matches")                                     \
-    X(STRING, string, UINT64_C(64) << 20, UINT32_MAX - 1, "bytes")                                  \
-    X(DIGITS, digits, 4300, 1000000, "digits")                                                      \
-    X(LONG, long, 1786, 1000000, "bytes")                                                           \
-    X(CALLS, calls, 1000000, UINT32_MAX - 1, "calls")                                               \
-    X(NAMES, names, 10000, UINT32_MAX - 1, "names")                                                 \
-    X(NAME, name, 256, 256, "bytes")                                                                \
+#define UPK_BUDGETS(X)                                                                 \
+    X(BYTES, bytes, UINT64_C(64) << 20, UINT64_C(1) << 46, "bytes")                    \
+    X(OPCODES, opcodes, 10000000, UINT64_C(1) << 46, "opcodes")                        \
+    X(MEMO, memo, 5000000, UINT32_MAX - 1, "memo entries")                             \
+    X(MARKS, marks, 1000, 100000000, "open marks")                                     \
+    X(DEPTH, depth, 200, 1000000, "levels")                                            \
+    X(NODES, nodes, 5000000, UINT32_MAX - 1, "values")                                 \
+    X(ITEMS, items, 5000000, UINT32_MAX / 2, "members")                                \
+    X(EXPANDED, expanded, 10000000, UINT32_MAX - 1, "values with sharing written out") \
+    X(MATCHES, matches, 50000000, UINT64_C(1) << 46, "matches")                        \
+    X(STRING, string, UINT64_C(64) << 20, UINT32_MAX - 1, "bytes")                     \
+    X(DIGITS, digits, 4300, 100000, "digits") /* conversion is quadratic */            \
+    X(LONG, long, 1786, 65536, "bytes")       /* the same when it is printed */        \
+    X(CALLS, calls, 1000000, UINT32_MAX - 1, "calls")                                  \
+    X(NAMES, names, 10000, UINT32_MAX - 1, "names")                                    \
+    X(NAME, name, 256, 256, "bytes")                                                   \
     X(MEMORY, memory, UINT64_C(512) << 20, UINT64_C(1) << 46, "bytes")
 
 enum upk_budget {
 #define UPK_X(name, word, standard, most, unit) UPK_BUDGET_##name,
     UPK_BUDGETS(UPK_X)
 #undef UPK_X
-    UPK_BUDGET_COUNT
+        UPK_BUDGET_COUNT
 };
 
 /* A piece of the policy's string pool; bytes are UTF-8 (lone surrogates as three bytes), without a final NUL. */
@@ -144,14 +146,14 @@ struct upk_text {
  * N12 of docs/runtime.md).  Where they do not normalise away they are class recipe. */
 enum upk_special {
     UPK_SPECIAL_NONE = 0,
-    UPK_SPECIAL_ENCODE,        /* N2  _codecs.encode */
-    UPK_SPECIAL_BYTES,         /* N2, N6 */
-    UPK_SPECIAL_BYTEARRAY,     /* N3 */
-    UPK_SPECIAL_SET,           /* N4 */
-    UPK_SPECIAL_FROZENSET,     /* N4 */
-    UPK_SPECIAL_GETATTR,       /* N7 */
-    UPK_SPECIAL_OBJECT,        /* N5 */
-    UPK_SPECIAL_INT,           /* N6, this and the next six: bases of copyreg._reconstructor */
+    UPK_SPECIAL_ENCODE,    /* N2  _codecs.encode */
+    UPK_SPECIAL_BYTES,     /* N2, N6 */
+    UPK_SPECIAL_BYTEARRAY, /* N3 */
+    UPK_SPECIAL_SET,       /* N4 */
+    UPK_SPECIAL_FROZENSET, /* N4 */
+    UPK_SPECIAL_GETATTR,   /* N7 */
+    UPK_SPECIAL_OBJECT,    /* N5 */
+    UPK_SPECIAL_INT,       /* N6, this and the next six: bases of copyreg._reconstructor */
     UPK_SPECIAL_STR,
     UPK_SPECIAL_FLOAT,
     UPK_SPECIAL_COMPLEX,
@@ -209,42 +211,42 @@ struct upk_form {
     uint32_t args;   /* a TUPLE type; its elements carry the argument names */
     uint32_t kw;     /* a RECORD type; 0: no keywords (an empty dict counts as none) */
     uint32_t state, items, pair_key, pair_value, adds;
-    uint32_t check;  /* number of a native check; 0: none */
+    uint32_t check; /* number of a native check; 0: none.  This version has none, and refuses others */
     uint32_t file, line;
     struct upk_text because;
 };
 
 /* Kinds of types.  `a`, `b`, `c` are used as said; lo and hi are inclusive bounds of a length (or of an int that fits). */
 enum upk_type_kind {
-    UPK_TYPE_NEVER = 0,  /* index 0 */
-    UPK_TYPE_ANY,        /* plain data, consts, objects; no ref, persid, buffer */
+    UPK_TYPE_NEVER = 0, /* index 0 */
+    UPK_TYPE_ANY,       /* plain data, consts, objects; no ref, persid, buffer */
     UPK_TYPE_NONE,
     UPK_TYPE_BOOL,
     UPK_TYPE_TRUE,
     UPK_TYPE_FALSE,
-    UPK_TYPE_INT,        /* a: index in `bounds`, 0 none.  b: 1 + index of a mask in `bounds` (its lo), 0 none */
+    UPK_TYPE_INT, /* a: index in `bounds`, 0 none.  b: 1 + index of a mask in `bounds` (its lo), 0 none */
     UPK_TYPE_FLOAT,
-    UPK_TYPE_FINITE,     /* a float, neither NaN nor infinite */
-    UPK_TYPE_STR,        /* length in code points lo..hi; a: index in `charsets`, 0 none */
-    UPK_TYPE_TEXT,       /* the same without surrogates and NUL */
-    UPK_TYPE_BYTES,      /* length lo..hi; the next two alike */
+    UPK_TYPE_FINITE, /* a float, neither NaN nor infinite */
+    UPK_TYPE_STR,    /* length in code points lo..hi; a: index in `charsets`, 0 none */
+    UPK_TYPE_TEXT,   /* the same without surrogates and NUL */
+    UPK_TYPE_BYTES,  /* length lo..hi; the next two alike */
     UPK_TYPE_BYTEARRAY,
     UPK_TYPE_BUFFER,
-    UPK_TYPE_INT_IS,     /* literal: bounds[a].lo */
-    UPK_TYPE_STR_IS,     /* literal: pool text at a, length b */
-    UPK_TYPE_BYTES_IS,   /* the same */
-    UPK_TYPE_LIST,       /* a: item type; length lo..hi */
+    UPK_TYPE_INT_IS,   /* literal: bounds[a].lo */
+    UPK_TYPE_STR_IS,   /* literal: pool text at a, length b */
+    UPK_TYPE_BYTES_IS, /* the same */
+    UPK_TYPE_LIST,     /* a: item type; length lo..hi */
     UPK_TYPE_SET,
     UPK_TYPE_FROZENSET,
-    UPK_TYPE_DICT,       /* a: key type, b: value type; pairs lo..hi */
-    UPK_TYPE_TUPLE,      /* elems[a .. a+b): required ones first; the last `c & 0xffffff` are optional; if c >> 24, the last
+    UPK_TYPE_DICT, /* a: key type, b: value type; pairs lo..hi */
+    UPK_TYPE_TUPLE, /* elems[a .. a+b): required ones first; the last `c & 0xffffff` are optional; if c >> 24, the last
                           * element repeats (zero or more).  lo..hi: a further bound on the length */
-    UPK_TYPE_RECORD,     /* fields[a .. a+b) sorted by key; c: type of the other values (`*: T`), 0: closed */
-    UPK_TYPE_UNION,      /* alts[a .. a+b): type indices, none of them a union */
-    UPK_TYPE_OBJECT,     /* a: index in `classes`; lo..hi: number of items or pairs */
-    UPK_TYPE_REF,        /* a: row id */
-    UPK_TYPE_PERSID,     /* a: type of the id */
-    UPK_TYPE_INSTANCE,   /* alts[a .. a+b): indices in `classes`, sorted: `instance of FRAGMENT` */
+    UPK_TYPE_RECORD,   /* fields[a .. a+b) sorted by key; c: type of the other values (`*: T`), 0: closed */
+    UPK_TYPE_UNION,    /* alts[a .. a+b): type indices, none of them a union */
+    UPK_TYPE_OBJECT,   /* a: index in `classes`; lo..hi: number of items or pairs */
+    UPK_TYPE_REF,      /* a: row id */
+    UPK_TYPE_PERSID,   /* a: type of the id */
+    UPK_TYPE_INSTANCE, /* alts[a .. a+b): indices in `classes`, sorted: `instance of FRAGMENT` */
     UPK_TYPE_COUNT
 };
 
@@ -286,24 +288,24 @@ struct upk_range { /* of code points, inclusive */
     uint32_t lo, hi;
 };
 
-enum upk_policy_flag { UPK_POLICY_ROOT_CYCLIC = 1, UPK_POLICY_FAIL_OPEN = 2 };
+enum upk_policy_flag { UPK_POLICY_ROOT_CYCLIC = 1 }; /* a table with another one is refused */
 
 /* One channel of a policy. */
 struct upk_policy {
     uint32_t magic, abi;
-    uint32_t size;               /* sizeof (struct upk_policy) */
-    uint32_t flags;              /* enum upk_policy_flag */
-    struct upk_text name;        /* of the policy, as written (dots) */
-    struct upk_text channel;     /* empty where the policy has no channel blocks */
-    struct upk_text generator;   /* "policyc VERSION" */
+    uint32_t size;             /* sizeof (struct upk_policy) */
+    uint32_t flags;            /* enum upk_policy_flag */
+    struct upk_text name;      /* of the policy, as written (dots) */
+    struct upk_text channel;   /* empty where the policy has no channel blocks */
+    struct upk_text generator; /* "policyc VERSION" */
     uint32_t revision;
-    uint32_t root;               /* type */
+    uint32_t root; /* type */
     uint32_t protocol_min, protocol_max;
-    uint8_t digest[32];          /* SHA-256 of the merged source */
+    uint8_t digest[32]; /* SHA-256 of the merged source */
     uint64_t budgets[UPK_BUDGET_COUNT];
-    uint8_t opcodes[256];        /* enum upk_op of the byte, UPK_OP_UNKNOWN, or UPK_OP_REFUSED */
-    uint32_t pool_len, row_count, form_count, type_count, elem_count, field_count, class_count, bound_count, charset_count,
-        range_count, alt_count, file_count;
+    uint8_t opcodes[256]; /* enum upk_op of the byte, UPK_OP_UNKNOWN, or UPK_OP_REFUSED */
+    uint32_t pool_len, row_count, form_count, type_count, elem_count, field_count, class_count, bound_count,
+        charset_count, range_count, alt_count, file_count;
     const char *pool; /* its last UPK_NAME_PADDED bytes are zeros and belong to no text */
     const struct upk_row *rows;
     const struct upk_form *forms;
