@@ -2,12 +2,14 @@
 #
 #   make            build/policyc, build/libupk.a, build/unpickle
 #   make demo       compile a policy, decide some real pickles with it
-#   make check      every test: gcc, clang with sanitizers, scripts, corpus, fuzzing
+#   make check      every test: format, gcc, clang with sanitizers, scripts, corpus, fuzzing
 #   make test       the tests without sanitizers and fuzzing
 #   make asan       the unit tests with sanitizers
 #   make fuzz       each fuzz target for T seconds (20)
 #   make bench      the benchmark
+#   make lint       is all C formatted as .clang-format says?  `make format` does it
 #   make install    to DESTDIR and PREFIX (/usr/local)
+#   make help       this list
 #
 # What a target needs and the machine lacks is installed first (tools/need.sh).  Everything that is built stands under BUILD.
 
@@ -20,13 +22,13 @@ FLEX ?= flex
 GPERF ?= gperf
 PYTHON ?= /usr/bin/python3
 OBJCOPY ?= objcopy
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O2 -g -DNDEBUG
 BUILD ?= build
 PREFIX ?= /usr/local
 T ?= 20
 export CC CLANG
 
-VERSION := $(shell sed -n 's/^\#define UPK_VERSION "\(.*\)"/\1/p' runtime/upk.h)
+VERSION := $(shell sed -n 's/^\#define UPK_VERSION "\(.*\)"/\1/p' runtime/upk_version.h)
 POLICY_DIR ?= $(CURDIR)/policies
 
 STRICT := -std=c11 -Wall -Wextra -Wshadow -Wconversion -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes \
@@ -39,29 +41,31 @@ say = $(if $(V),,@printf '%-8s %s\n' $(1) $(2);)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all demo check test asan fuzz bench golden-update format lint install clean need FORCE
+.PHONY: all help demo check test asan fuzz bench golden-update format lint install clean need FORCE
 
 all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle
 
 # ---- what must be installed ---------------------------------------------------------------------------------------------
 
-NEED := build $(filter test asan fuzz check bench,$(MAKECMDGOALS)) $(if $(filter golden-update,$(MAKECMDGOALS)),test)
+NEED := build $(filter test asan fuzz check bench lint,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter golden-update,$(MAKECMDGOALS)),test)
 need:
 	@tools/need.sh $(NEED)
 
 # ---- sources ------------------------------------------------------------------------------------------------------------
 
 RUNTIME := $(wildcard runtime/*.c)
-COMPILER := $(filter-out compiler/main.c compiler/try.c,$(wildcard compiler/*.c))
+COMPILER := $(wildcard compiler/*.c)
 GRAMMAR := parse scan keywords
 CLI := $(wildcard tools/cli*.c)
+POLICYC_MAIN := tools/policyc.c tools/try.c tools/stderr_sink.c
 SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ := $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 
-# A unit test sees the private functions of one side: the compiler's where it includes one of its headers, else the runtime's.
-UNIT_OF_COMPILER := $(patsubst tests/unit/%.c,%,$(shell grep -ls '"[./]*compiler/' tests/unit/test_*.c))
+# A unit test sees the private functions of one side: the compiler's where it includes one of its headers (or compiled.h), else
+# the runtime's.
+UNIT_OF_COMPILER := $(patsubst tests/unit/%.c,%,$(shell grep -lsE '"([./]*compiler/|compiled\.h")' tests/unit/test_*.c))
 UNIT_OF_RUNTIME := $(filter-out $(UNIT_OF_COMPILER),$(UNIT))
 
 # ---- generated sources --------------------------------------------------------------------------------------------------
@@ -103,8 +107,8 @@ $(BUILD)/policies/shipped.inc: $(SHIPPED_H)
 
 # The shell finds gperf when the recipe runs: it may have been installed a moment before.
 DEFINES_compiler/gperf = -DGPERF_PATH="\"$$(command -v $(GPERF))\""
-DEFINES_compiler/main = -DPOLICY_DIR='"$(POLICY_DIR)"'
-DEFINES_compiler/try = -DPOLICY_DIR='"$(POLICY_DIR)"'
+DEFINES_tools/policyc = -DPOLICY_DIR='"$(POLICY_DIR)"'
+DEFINES_tools/try = $(DEFINES_tools/policyc)
 DEFINES_tests/unit/corpus = -DCORPUS_DIR='"$(BUILD)/corpus"'
 
 # ---- variants: the same sources, compiled in several ways ---------------------------------------------------------------
@@ -140,8 +144,7 @@ $(BUILD)/$(1)/tests/%.policy.o: $(BUILD)/tests/%.c $(BUILD)/$(1)/flags
 	$$(call say,CC,$$@)$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
 
 # Generated headers must be there before what includes them is first compiled; afterwards the .d files know.
-$(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o \
-    $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h
+$(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h
 $(BUILD)/$(1)/compiler/%.o: private INCLUDE := -Icompiler -I$(GEN)
 $(BUILD)/$(1)/tools/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies
 $(BUILD)/$(1)/tools/unpickle.o: | $(BUILD)/policies/shipped.inc
@@ -168,11 +171,11 @@ $(BUILD)/$(1)/libtest.a: $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
 	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 
-$(BUILD)/$(1)/policyc: $(BUILD)/$(1)/compiler/main.o $(BUILD)/$(1)/compiler/try.o $(CLI:%.c=$(BUILD)/$(1)/%.o) \
-    $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
+$(BUILD)/$(1)/policyc: $(POLICYC_MAIN:%.c=$(BUILD)/$(1)/%.o) $(CLI:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libpolicyc.a \
+    $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd
 
-$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) \
+$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/unicode.o \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^
 
@@ -215,7 +218,7 @@ TEST_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/release/tests/
 ASAN_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/asan/tests/unit/%)
 FUZZ_FILES := $(BUILD)/corpus/manifest.json $(FUZZ:%=$(BUILD)/fuzz/tests/fuzz/%)
 
-check: $(TEST_FILES) $(ASAN_FILES) $(FUZZ_FILES)
+check: lint $(TEST_FILES) $(ASAN_FILES) $(FUZZ_FILES)
 	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) unit asan scripts find_class fuzz
 
 test: $(TEST_FILES)
@@ -251,37 +254,49 @@ bench: $(BUILD)/pic/bench.so $(BUILD)/bench/stamp
 # Written by hand: not the corpus's data, not golden output.
 OURS := $(wildcard runtime/*.[ch] compiler/*.[ch] tools/*.[ch] tools/demo/*.c tests/unit/*.[ch] tests/fuzz/*.c tests/bench/*.c)
 
-format:
+format: | need
 	clang-format -i $(OURS)
 
-lint:
-	@if command -v clang-format >/dev/null; then clang-format --dry-run -Werror $(OURS); \
-	else echo "lint: clang-format is not installed"; fi
+lint: | need
+	@clang-format --dry-run -Werror $(OURS)
 
 # ---- installation -------------------------------------------------------------------------------------------------------
 
 # policyc is linked anew with the place where the shipped policies will stand.
-INSTALLED := $(BUILD)/install/main.o $(BUILD)/install/try.o
+INSTALLED := $(POLICYC_MAIN:tools/%.c=$(BUILD)/install/%.o)
 
 $(BUILD)/install/prefix: FORCE
 	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
 
-$(INSTALLED): $(BUILD)/install/%.o: compiler/%.c $(BUILD)/release/flags $(BUILD)/install/prefix | need $(GEN)/parse.h
-	$(call say,CC,$@)$(release_CC) -Icompiler -I$(GEN) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
+$(INSTALLED): $(BUILD)/install/%.o: tools/%.c $(BUILD)/release/flags $(BUILD)/install/prefix | need
+	$(call say,CC,$@)$(release_CC) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
 
 $(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/release/libpolicyc.a $(BUILD)/release/libupk.a
 	$(call say,LINK,$@)$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd
 
 -include $(wildcard $(BUILD)/install/*.d)
 
+# What stands where below PREFIX.  upk.pc names PREFIX once, so that `pkg-config --define-variable=prefix=...` moves it.
+INSTALL_PROGRAMS := $(BUILD)/install/policyc $(BUILD)/unpickle
+INSTALL_HEADERS := $(addprefix runtime/,upk.h upk_tables.h upk_version.h find_class.h)
+INTO := $(DESTDIR)$(PREFIX)
+
 install: all $(BUILD)/install/policyc
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig include/upk share/policyc)
-	install $(BUILD)/install/policyc $(BUILD)/unpickle $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(BUILD)/libupk.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 runtime/upk.h runtime/upk_tables.h runtime/find_class.h $(DESTDIR)$(PREFIX)/include/upk
-	printf '%s\n' 'Name: upk' 'Description: decode untrusted pickle under a compiled policy' 'Version: $(VERSION)' \
-	    'Cflags: -I$(PREFIX)/include/upk' 'Libs: -L$(PREFIX)/lib -lupk' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/upk.pc
-	cp -r --no-preserve=ownership policies $(DESTDIR)$(PREFIX)/share/policyc/
+	@install -d $(addprefix $(INTO)/,bin lib/pkgconfig include/upk share/policyc/policies/std share/doc/upk/docs)
+	$(call say,INSTALL,$(INTO)/bin)install $(INSTALL_PROGRAMS) $(INTO)/bin
+	$(call say,INSTALL,$(INTO)/lib/libupk.a)install -m 644 $(BUILD)/libupk.a $(INTO)/lib
+	$(call say,INSTALL,$(INTO)/include/upk)install -m 644 $(INSTALL_HEADERS) $(INTO)/include/upk
+	$(call say,INSTALL,$(INTO)/lib/pkgconfig/upk.pc)printf '%s\n' 'prefix=$(PREFIX)' '' 'Name: upk' \
+	    'Description: decode untrusted pickle under a compiled policy' 'Version: $(VERSION)' \
+	    'Cflags: -I$${prefix}/include/upk' 'Libs: -L$${prefix}/lib -lupk' >$(INTO)/lib/pkgconfig/upk.pc
+	$(call say,INSTALL,$(INTO)/share/policyc/policies)install -m 644 policies/*.policy $(INTO)/share/policyc/policies && \
+	    install -m 644 policies/std/*.policy $(INTO)/share/policyc/policies/std
+	$(call say,INSTALL,$(INTO)/share/doc/upk)install -m 644 README.md LICENSE $(INTO)/share/doc/upk && \
+	    install -m 644 docs/*.md $(INTO)/share/doc/upk/docs
+
+# The list above.
+help:
+	@sed -n 's/^#   make/make/p' $(firstword $(MAKEFILE_LIST))
 
 clean:
 	rm -rf $(BUILD)

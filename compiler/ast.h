@@ -186,7 +186,6 @@ struct ast_item {
 };
 
 struct ast_file {
-    uint32_t source; /* index in diag.sources */
     bool is_policy;
     bool has_header;
     struct ast_word name;

@@ -76,19 +76,14 @@ static int compare_aliases(const void *left, const void *right) {
                             ((*a)->node.span.from < (*b)->node.span.from);
 }
 
-static bool module_under(struct text module, struct text top) {
-    return module.len >= top.len && text_equal((struct text){module.at, top.len}, top) &&
-           (module.len == top.len || module.at[top.len] == '.');
-}
-
 static void alias_check(struct compilation *c, const struct ast_item *alias, struct row_def *const *rows,
                         size_t count) {
-    if (module_under(alias->to.text, alias->name.text)) {
+    if (module_is_under(alias->to.text, alias->name.text)) {
         diag_error(c->diag, alias->node.span, P_DEAD_ALIAS, "the alias leads to itself");
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if (module_under(rows[i]->row.name.module, alias->name.text)) {
+        if (module_is_under(rows[i]->row.name.module, alias->name.text)) {
             diag_error(c->diag, rows[i]->span, P_DEAD_ALIAS,
                        "no stream reaches this row: an alias leads away from its module");
             diag_note(c->diag, alias->node.span, "this alias");
@@ -130,7 +125,8 @@ static void aliases_read(struct compilation *c, struct model *m, struct row_def 
             continue;
         }
         alias_check(c, items[i], rows, count);
-        m->aliases[m->alias_count++] = (struct model_alias){items[i]->name.text, items[i]->to.text};
+        m->aliases[m->alias_count++] =
+            (struct model_alias){items[i]->name.text, items[i]->to.text, items[i]->node.span};
     }
 }
 

@@ -3,9 +3,11 @@
  *
  * Layer: pass, after all rows are known.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "names.h"
+#include "shipped.h"
 #include "suggest.h"
 #include "units.h"
 
@@ -18,6 +20,10 @@ struct unit *fragment_find(const struct compilation *c, struct text name) {
     return NULL;
 }
 
+static void hint_shipped(struct compilation *c, const char *fragment) {
+    diag_hint(c->diag, "a shipped fragment: include \"std/%s.policy\"; use std.%s;", fragment, fragment);
+}
+
 void fragment_unknown(struct compilation *c, const struct ast_word *name) {
     if (c->files_lost || unit_main(c)->file.items_lost) {
         return;
@@ -28,7 +34,17 @@ void fragment_unknown(struct compilation *c, const struct ast_word *name) {
     for (size_t i = 0; i < c->unit_count; i++) {
         suggestion_offer(&near, c->units[i]->file.name.text);
     }
-    if (suggestion_found(&near)) {
+    /* A shipped one, included or not. */
+    const char *shipped = shipped_of_name(name->text);
+    char full[64] = "";
+    if (shipped != NULL) {
+        snprintf(full, sizeof full, "std.%s", shipped);
+    }
+    if (shipped != NULL && fragment_find(c, text_of(full)) != NULL) {
+        diag_hint(c->diag, "did you mean `%s'?", full);
+    } else if (shipped != NULL) {
+        hint_shipped(c, shipped);
+    } else if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
     } else {
         diag_hint(c->diag, "include \"FILE\"; comes first, then it can be used");
@@ -123,6 +139,13 @@ static void suggest_name(struct compilation *c, const struct model_type *t, cons
     } else if (suggestion_found(&module)) {
         diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, module.best),
                   diag_quote(c->diag, t->name.qualname));
+    } else if (shipped_of_module(t->name.module) != NULL) {
+        char full[64];
+        const char *shipped = shipped_of_module(t->name.module);
+        snprintf(full, sizeof full, "std.%s", shipped);
+        if (fragment_find(c, text_of(full)) == NULL) {
+            hint_shipped(c, shipped);
+        }
     }
 }
 
@@ -219,7 +242,7 @@ static bool *types_reached(struct compilation *c, const struct model *m, struct 
     while (r.depth != 0) {
         const struct model_type *t = r.stack[--r.depth];
         struct model_type *child = NULL;
-        for (size_t i = 0; (child = type_child(t, i)) != NULL; i++) {
+        for (size_t i = 0; (child = model_type_part(t, i)) != NULL; i++) {
             reach_add(&r, child);
         }
     }

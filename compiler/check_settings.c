@@ -58,8 +58,6 @@ bool settings_allow(const struct settings *s, enum upk_op op) {
     return s->opcodes[o->byte] && o->protocol <= s->protocol_max;
 }
 
-const char *opcode_word(enum upk_op op) { return OPCODES[op - UPK_OP_UNKNOWN - 1].name; }
-
 void settings_default(struct settings *s) {
     *s = (struct settings){.protocol_min = 0, .protocol_max = 5};
     (void)opcodes_named((struct text){"core", 4}, s->opcodes);
@@ -73,10 +71,10 @@ void opcode_unknown(struct compilation *c, const struct ast_word *word) {
                diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        suggestion_offer(&near, (struct text){OPCODES[i].name, strlen(OPCODES[i].name)});
+        suggestion_offer(&near, text_of(OPCODES[i].name));
     }
     for (size_t i = 0; i < UPK_FAMILY_COUNT; i++) {
-        suggestion_offer(&near, (struct text){FAMILIES[i], strlen(FAMILIES[i])});
+        suggestion_offer(&near, text_of(FAMILIES[i]));
     }
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
@@ -188,7 +186,7 @@ static void budget_unknown(struct compilation *c, const struct ast_word *word) {
                diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
-        suggestion_offer(&near, (struct text){BUDGETS[i].word, strlen(BUDGETS[i].word)});
+        suggestion_offer(&near, text_of(BUDGETS[i].word));
     }
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));

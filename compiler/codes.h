@@ -1,5 +1,7 @@
 /* The permanent error codes of policyc: X(number, name).  A number is never used for another meaning;
- * docs/errors.md explains each, and tests/policy/bad holds an example of each.
+ * docs/errors.md explains each, and tests/policy/bad holds an example of each, but of those that no short
+ * policy gets: limits, output files and their names (4 to 7; tests/run_policy_tests.py), no memory (3;
+ * tests/unit/test_compile.c), and a gperf that fails (90; no test).
  *
  * Layer: data.
  */
@@ -13,6 +15,7 @@
     X(4, TOO_MANY)       /* a limit of the compiler itself */                            \
     X(5, NOT_WRITTEN)    /* an output file cannot be written */                          \
     X(6, DEPFILE_NAME)   /* a file name that make would not read */                      \
+    X(7, OUTPUT_NAME)    /* an output that is no .c, a source, or no regular file */     \
     X(10, BAD_CHARACTER) /* starts no token */                                           \
     X(11, BAD_NUMBER)    /* too large, bad unit, stray letters or underscores */         \
     X(12, SYNTAX)        /* unexpected token */                                          \
@@ -53,6 +56,7 @@
     X(61, STEPS_NOT_ALLOWED) /* on ref and const */                                      \
     X(62, NEEDS_BECAUSE)                                                                 \
     X(63, BAD_RESULT) /* after `->` */                                                   \
+    X(64, DANGEROUS)  /* a name that reaches the system, granted without a reason */     \
     X(70, BAD_PROTOCOL)                                                                  \
     X(71, BUDGET_TOO_LARGE)                                                              \
     X(72, WIDENED)         /* a channel widens what the policy set */                    \

@@ -11,6 +11,9 @@
 
 static const size_t MOST_MEMORY = (size_t)1 << 30;
 
+/* Every name is held against every alias. */
+enum { MOST_ALIASES = 1000 };
+
 static bool is_plain_word(struct text t) {
     for (size_t i = 0; i < t.len; i++) {
         char ch = t.at[i];
@@ -72,7 +75,8 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
     }
 }
 
-static void aliases_collect(struct compilation *c) {
+/* false: there are too many, or no memory. */
+static bool aliases_collect(struct compilation *c) {
     size_t room = 0;
     for (size_t i = 0; i < c->unit_count; i++) {
         room += c->units[i]->file.items.count;
@@ -81,11 +85,19 @@ static void aliases_collect(struct compilation *c) {
     for (size_t i = 0; i < c->unit_count && c->aliases != NULL; i++) {
         for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL; n = n->next) {
             const struct ast_item *item = (const struct ast_item *)n;
-            if (item->kind == AST_ALIAS && !item->name.bad && !item->to.bad) {
-                c->aliases[c->alias_count++] = (struct model_alias){item->name.text, item->to.text};
+            if (item->kind != AST_ALIAS || item->name.bad || item->to.bad) {
+                continue;
             }
+            if (c->alias_count == MOST_ALIASES) {
+                diag_error(c->diag, item->node.span, P_TOO_MANY, "a policy has at most %d aliases",
+                           MOST_ALIASES);
+                return false;
+            }
+            c->aliases[c->alias_count++] =
+                (struct model_alias){item->name.text, item->to.text, item->node.span};
         }
     }
+    return !c->mem->failed;
 }
 
 static void files_fill(struct compilation *c) {
@@ -117,9 +129,8 @@ static void run_passes(struct compilation *c) {
     if (!units_load(c)) {
         return;
     }
-    c->poison = mem_alloc(c->mem, 1, sizeof *c->poison);
-    if (c->poison == NULL ||
-        (c->poison = type_new(c, UPK_TYPE_NONE, (struct span){UINT32_MAX, 0, 0})) == NULL) {
+    c->poison = type_new(c, UPK_TYPE_NONE);
+    if (c->poison == NULL) {
         return;
     }
     (void)type_plain(c, UPK_TYPE_ANY); /* the root of a policy that names none */
@@ -140,8 +151,7 @@ static void run_passes(struct compilation *c) {
         rows_check_because(c, c->units[i]);
     }
     rows_collect(c);
-    aliases_collect(c);
-    if (c->mem->failed) {
+    if (!aliases_collect(c)) {
         return;
     }
     never_prepare(c);

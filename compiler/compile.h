@@ -1,6 +1,6 @@
 /* Front door of the compiler as a library: a policy file in, checked models out.
  *
- * Layer: top of the front end; main.c and try.c call it.
+ * Layer: top of the front end; the program policyc calls it.
  */
 #ifndef COMPILER_COMPILE_H
 #define COMPILER_COMPILE_H
@@ -12,7 +12,7 @@ struct compile_options {
     const char *path; /* of the main file; with `text`: only its name in messages */
     const char *text; /* not NULL: the main file's bytes, nothing is opened for it */
     size_t text_len;
-    const char *policy_dir; /* where "std/..." and "numpy/..." are looked up; NULL: nowhere */
+    const char *policy_dir; /* where "std/..." is looked up; NULL: nowhere */
     const char *const *include_dirs;
     size_t include_dir_count;
     size_t most_memory; /* bytes of the arena of the models; 0: 1 GiB */

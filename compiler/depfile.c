@@ -5,12 +5,6 @@
  */
 #include "depfile.h"
 
-#include <string.h>
-
-#include "output.h"
-
-enum { MOST_BYTES = 1 << 22 };
-
 static bool check_name(struct diag *d, struct text name) {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
@@ -27,43 +21,23 @@ static bool check_name(struct diag *d, struct text name) {
 
 static void put_text(struct output *o, struct text t) { output_bytes(o, t.at, t.len); }
 
-bool depfile_write(const struct compiled *c, struct diag *d, const char *path) {
-    struct mem m;
-    struct output o;
-    mem_init(&m, MOST_BYTES);
-    output_init(&o, &m);
-    struct text stem = {path, strlen(path)};
-    if (stem.len > 2 && memcmp(path + stem.len - 2, ".c", 2) == 0) {
-        stem.len -= 2;
-    }
-    bool good = check_name(d, (struct text){path, strlen(path)});
-    output_bytes(&o, path, strlen(path));
-    output_print(&o, " ");
-    put_text(&o, stem);
-    output_print(&o, ".h:");
+bool depfile_text(const struct compiled *c, struct diag *d, const char *path, struct output *o) {
+    const char *header = output_beside(o->mem, path, ".h");
+    bool good = header != NULL && check_name(d, text_of(path));
+    put_text(o, text_of(path));
+    output_print(o, " ");
+    put_text(o, text_of(header == NULL ? "" : header));
+    output_print(o, ":");
     for (size_t i = 0; i < c->file_count; i++) {
         good = check_name(d, c->files[i].path) && good;
-        output_print(&o, " ");
-        put_text(&o, c->files[i].path);
+        output_print(o, " ");
+        put_text(o, c->files[i].path);
     }
-    output_print(&o, "\n");
+    output_print(o, "\n");
     /* A file that is gone is no error for make, but a reason to compile anew. */
     for (size_t i = 0; i < c->file_count; i++) {
-        put_text(&o, c->files[i].path);
-        output_print(&o, ":\n");
+        put_text(o, c->files[i].path);
+        output_print(o, ":\n");
     }
-    struct text name = {NULL, 0};
-    char *out = mem_alloc(&m, stem.len + 3, 1);
-    if (out != NULL) {
-        memcpy(out, stem.at, stem.len);
-        memcpy(out + stem.len, ".d", 3);
-        name.at = out;
-    }
-    if (m.failed) {
-        diag_error_nowhere(d, P_MEMORY, "out of memory");
-        good = false;
-    }
-    good = good && output_write(&o, name.at, d);
-    mem_free(&m);
-    return good;
+    return good && !o->mem->failed;
 }

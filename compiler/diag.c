@@ -69,8 +69,7 @@ const char *diag_quote(struct diag *d, struct text t) {
         if (len == 0) {
             n += (size_t)snprintf(out + n, WORST + 1, "\\x%02X", (unsigned)(unsigned char)t.at[i]);
             i++;
-        } else if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code_is_bidi(code) || code == 0x2028 ||
-                   code == 0x2029) {
+        } else if (code_is_control(code) || code_is_bidi(code)) {
             n += (size_t)snprintf(out + n, WORST + 1, code < 0x100 ? "\\x%02X" : "\\u{%X}", (unsigned)code);
             i += len;
         } else {

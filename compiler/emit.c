@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "depfile.h"
+#include "files.h"
 #include "symbols.h"
 
 /* One channel on its way out. */
@@ -389,33 +391,30 @@ bool emit_texts(const struct compiled *c, const struct tables *tables, size_t co
     return !m->failed && !header->mem->failed;
 }
 
-/* PATH with .h for .c at its end, else with .h behind it. */
-static char *header_path(struct mem *m, const char *path) {
-    const size_t len = strlen(path);
-    char *const out = mem_alloc(m, len + 3, 1);
-    if (!out) return NULL;
-    memcpy(out, path, len);
-    const size_t stem = len > 2 && memcmp(path + len - 2, ".c", 2) == 0 ? len - 2 : len;
-    memcpy(out + stem, ".h", 3);
-    return out;
-}
-
-static bool write_texts(const struct output *source, const struct output *header, const char *path,
-                        struct diag *d) {
-    char *const beside = header_path(source->mem, path);
-    return beside && output_write(source, path, d) && output_write(header, beside, d);
+/* What is written where; `path` NULL: nothing. */
+static bool write_texts(const struct compiled *c, const struct output *source, const struct output *header,
+                        const char *path, bool depfile, struct diag *d) {
+    struct mem *const m = source->mem;
+    struct output dependencies;
+    output_init(&dependencies, m);
+    if (!path) return true;
+    const struct out_file files[FILES_MOST] = {{path, source},
+                                               {output_beside(m, path, ".h"), header},
+                                               {output_beside(m, path, ".d"), &dependencies}};
+    if (m->failed || (depfile && !depfile_text(c, d, path, &dependencies))) return false;
+    return files_write(c, files, depfile ? 3 : 2, d);
 }
 
 static bool emit_tables(struct mem *m, const struct compiled *c, const struct tables *tables, struct diag *d,
-                        const char *path) {
+                        const char *path, bool depfile) {
     struct output source, header;
     output_init(&source, m);
     output_init(&header, m);
     return emit_texts(c, tables, c->model_count, d, &source, &header) &&
-           (!path || write_texts(&source, &header, path, d));
+           write_texts(c, &source, &header, path, depfile, d);
 }
 
-bool emit_files(const struct compiled *c, struct diag *d, const char *path) {
+bool emit_files(const struct compiled *c, struct diag *d, const char *path, bool depfile) {
     enum { MOST_TEXT_BYTES = 1 << 30 };
     struct mem m;
     mem_init(&m, MOST_TEXT_BYTES);
@@ -425,7 +424,7 @@ bool emit_files(const struct compiled *c, struct diag *d, const char *path) {
     bool good = tables != NULL;
     while (good && built < c->model_count)
         good = tables_build(c, &c->models[built], d, &tables[built]) && ++built;
-    good = good && emit_tables(&m, c, tables, d, path);
+    good = good && emit_tables(&m, c, tables, d, path, depfile);
     if (!good && diag_error_count(d) == errors) diag_error_nowhere(d, P_MEMORY, "out of memory");
     for (size_t i = 0; i < built; i++) tables_free(&tables[i]);
     mem_free(&m);

@@ -16,21 +16,16 @@
 
 enum { MOST_DEPTH = 16, MOST_FILES = 256, MOST_TOTAL_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
-/* Folders of the policies that ship with policyc: they never come from anywhere else. */
-static const char *const SHIPPED[] = {"std/", "numpy/"};
+/* The folder of the fragments that ship with policyc: they never come from anywhere else. */
+static const char SHIPPED[] = "std/";
 
 struct unit *unit_main(const struct compilation *c) {
     return c->units[c->unit_count - 1];
 }
 
 static bool is_shipped(struct text name) {
-    for (size_t i = 0; i < sizeof SHIPPED / sizeof SHIPPED[0]; i++) {
-        size_t len = strlen(SHIPPED[i]);
-        if (name.len > len && memcmp(name.at, SHIPPED[i], len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    size_t len = sizeof SHIPPED - 1;
+    return name.len > len && memcmp(name.at, SHIPPED, len) == 0;
 }
 
 /* Plain relative path: parts without `.` and `..`, printable ASCII, no backslash. */
@@ -77,7 +72,6 @@ static struct unit *unit_parse(struct compilation *c, struct source *source) {
         return NULL;
     }
     u->source = index;
-    u->file.source = index;
     u->broken = true;
     c->files_lost = c->files_lost || !source->quotable;
     switch (bad) {
@@ -95,6 +89,11 @@ static struct unit *unit_parse(struct compilation *c, struct source *source) {
     case SOURCE_BAD_CONTROL:
         diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "a control character");
         diag_hint(c->diag, "in a string it is written \\xHH or \\u{HEX}");
+        return u;
+    case SOURCE_BAD_MARK:
+        diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES,
+                   "a byte order mark (U+FEFF) before the text");
+        diag_hint(c->diag, "save the file as UTF-8 without it");
         return u;
     case SOURCE_CLEAN: break;
     }
@@ -154,8 +153,6 @@ static enum look look_in(struct text base, struct text name, struct found *f) {
     return look;
 }
 
-static struct text text_of(const char *s) { return (struct text){s, strlen(s)}; }
-
 static enum look look_up(struct compilation *c, const struct unit *from, struct text name, struct found *f) {
     const struct compile_options *o = c->options;
     if (is_shipped(name)) {
@@ -202,9 +199,8 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
     case LOOK_ABSENT:
         diag_error(c->diag, name->span, P_INCLUDE_NOT_FOUND, "there is no `%s'",
                    diag_quote(c->diag, name->text));
-        diag_hint(c->diag, is_shipped(name->text)
-                               ? "std/ and numpy/ are looked up among the shipped policies only"
-                               : "looked up beside this file, then in each -I folder");
+        diag_hint(c->diag, is_shipped(name->text) ? "std/ is looked up among the shipped policies only"
+                                                  : "looked up beside this file, then in each -I folder");
         return NULL;
     case LOOK_FOUND: break;
     }

@@ -8,7 +8,8 @@
 #include "parse.h"
 #include "syntax.h"
 
-struct span syntax_span(const struct syntax *s, size_t from, size_t to) {
+/* Relative to the current token. */
+static struct span syntax_span(const struct syntax *s, size_t from, size_t to) {
     return (struct span){s->source, s->token_from + (uint32_t)from, s->token_from + (uint32_t)to};
 }
 

@@ -9,6 +9,8 @@
 
 #include "place.h"
 
+enum { MOST_ALIASED = 20000 }; /* spellings that aliases add to the names of a channel */
+
 struct model_name lower_name(struct lower *l, struct model_name name) {
     struct model_name out = name;
     if (!name_canonical(&l->names, NAMES_NEW, name, &out)) l->mem->failed = true;
@@ -243,7 +245,26 @@ static struct upk_key *key_of(struct lower *l, struct model_name spelled) {
     return l->mem->failed ? NULL : (struct upk_key *)l->keys.items + index;
 }
 
+/* Rows times aliases: a short policy could ask for millions of keys.  They are counted before any is made; an
+ * alias that no spelling of a row survives (names too long, a longer alias) counts as well. */
+static bool aliases_fit(struct lower *l) {
+    const struct lower_row *const plan = l->plan.items;
+    size_t spellings = 0;
+    for (size_t i = 0; i < l->names.alias_count; i++) {
+        const struct model_alias *const alias = &l->names.aliases[i];
+        for (size_t j = 0; j < l->plan.count; j++) {
+            if (!module_is_under(plan[j].name.module, alias->to) || ++spellings <= MOST_ALIASED) continue;
+            diag_error(l->diag, alias->at, P_TOO_MANY,
+                       "with the alias of `%s', aliases give the names of a channel more than %d spellings",
+                       diag_quote(l->diag, alias->from), MOST_ALIASED);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool lower_keys(struct lower *l) {
+    if (!aliases_fit(l)) return false;
     const struct lower_row *const plan = l->plan.items;
     struct name_list spellings = {0};
     for (size_t i = 0; i < l->plan.count; i++) {

@@ -103,6 +103,10 @@ void *mem_grow(struct mem *m, void *array, size_t count, size_t *room, size_t si
     return bigger;
 }
 
+struct text text_of(const char *string) {
+    return (struct text){string, strlen(string)};
+}
+
 bool text_equal(struct text a, struct text b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }

@@ -35,6 +35,9 @@ bool mem_text(struct mem *m, const char *at, size_t len, struct text *out);
 /* Room for one more element in an arena array; the old array is left behind.  NULL where there is no room. */
 void *mem_grow(struct mem *m, void *array, size_t count, size_t *room, size_t size);
 
+/* A string with its NUL left off; borrowed. */
+struct text text_of(const char *string);
+
 bool text_equal(struct text a, struct text b);
 bool text_is(struct text a, const char *word);
 int text_compare(struct text a, struct text b); /* bytewise, a prefix first */

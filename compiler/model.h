@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "../runtime/upk_tables.h"
-#include "mem.h"
+#include "source.h"
 
 /* (module, qualname), exact, in modern spelling; each 1 to 256 bytes of UTF-8. */
 struct model_name {
@@ -82,9 +82,11 @@ struct model_type {
     size_t class_count;
 
     uint32_t mark; /* scratch for one pass of the back end; 0 when it starts */
-    uint32_t source, from,
-        to; /* where it is written: a struct span, for messages; of shared plain types unset */
 };
+
+/* The i-th type that `t` holds directly, in a fixed order: elements, fields and alternatives as they stand,
+ * then a record's rest.  NULL behind the last. */
+struct model_type *model_type_part(const struct model_type *t, size_t i);
 
 /* One way to make an object of a row. */
 struct model_form {
@@ -113,6 +115,7 @@ struct model_row {
 /* The dotted module prefix `from` of a stream is read as `to`; the longest that fits, applied once. */
 struct model_alias {
     struct text from, to;
+    struct span at; /* the line that says it; of built-in ones zeros */
 };
 
 struct model {

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+/* Data that compiler and runtime share: what policyc undoes here is what the runtime would do. */
 #include "../runtime/compat_names.h"
+#include "../runtime/upk.h"
 
 #define TEXT(literal) \
     { literal, sizeof literal - 1 }
@@ -12,13 +14,13 @@
  * standard library, pathlib's place in 3.13, and numpy's in version 2.  None leads to another one's
  * `from`. */
 static const struct model_alias builtin_modules[] = {
-    {TEXT("_ast"), TEXT("ast")},
-    {TEXT("_collections"), TEXT("collections")},
-    {TEXT("_functools"), TEXT("functools")},
-    {TEXT("_io"), TEXT("io")},
-    {TEXT("_operator"), TEXT("operator")},
-    {TEXT("numpy.core"), TEXT("numpy._core")},
-    {TEXT("pathlib._local"), TEXT("pathlib")},
+    {TEXT("_ast"), TEXT("ast"), {0, 0, 0}},
+    {TEXT("_collections"), TEXT("collections"), {0, 0, 0}},
+    {TEXT("_functools"), TEXT("functools"), {0, 0, 0}},
+    {TEXT("_io"), TEXT("io"), {0, 0, 0}},
+    {TEXT("_operator"), TEXT("operator"), {0, 0, 0}},
+    {TEXT("numpy.core"), TEXT("numpy._core"), {0, 0, 0}},
+    {TEXT("pathlib._local"), TEXT("pathlib"), {0, 0, 0}},
 };
 enum { BUILTIN_MODULE_COUNT = sizeof builtin_modules / sizeof *builtin_modules };
 
@@ -68,9 +70,9 @@ int name_compare(struct model_name a, struct model_name b) {
     return c != 0 ? c : text_compare(a.qualname, b.qualname);
 }
 
-static bool is_under(struct text module, struct text prefix) {
-    return module.len >= prefix.len && memcmp(module.at, prefix.at, prefix.len) == 0 &&
-           (module.len == prefix.len || module.at[prefix.len] == '.');
+bool module_is_under(struct text module, struct text top) {
+    return module.len >= top.len && text_equal((struct text){module.at, top.len}, top) &&
+           (module.len == top.len || module.at[top.len] == '.');
 }
 
 /* `module`, which is under `from`, with `to` in its place. */
@@ -94,7 +96,7 @@ static bool apply_aliases(struct mem *m, const struct model_alias *aliases, size
                           struct text *module) {
     const struct model_alias *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (is_under(*module, aliases[i].from) && (!best || aliases[i].from.len > best->from.len))
+        if (module_is_under(*module, aliases[i].from) && (!best || aliases[i].from.len > best->from.len))
             best = &aliases[i];
     }
     return !best || move_module(m, *module, best->from, best->to, module);
@@ -128,6 +130,16 @@ bool name_canonical(const struct names *n, enum names_reading reading, struct mo
     return apply_builtins(n->mem, out) && apply_aliases(n->mem, n->aliases, n->alias_count, &out->module);
 }
 
+static bool is_dangerous(struct model_name n) {
+    return upk_name_is_dangerous(n.module.at, n.module.len, n.qualname.at, n.qualname.len);
+}
+
+bool name_reaches_system(struct mem *m, struct model_name name) {
+    const struct names names = {.mem = m};
+    struct model_name modern = name;
+    return is_dangerous(name) || (name_canonical(&names, NAMES_OLD, name, &modern) && is_dangerous(modern));
+}
+
 /* Adds what a stream could say, unless it is there already. */
 static bool add(const struct names *n, struct name_list *list, struct model_name name) {
     if (name.module.len > UPK_NAME_MOST || name.qualname.len > UPK_NAME_MOST) return true;
@@ -148,7 +160,7 @@ static bool undo_aliases(const struct names *n, const struct model_alias *aliase
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < alias_count; j++) {
             struct model_name name = list->items[i];
-            if (!is_under(name.module, aliases[j].to)) continue;
+            if (!module_is_under(name.module, aliases[j].to)) continue;
             if (!move_module(n->mem, name.module, aliases[j].to, aliases[j].from, &name.module) ||
                 !add(n, list, name))
                 return false;

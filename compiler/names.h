@@ -5,7 +5,9 @@
  * which no further step changes anything. policyc asks the way back: every spelling of a row becomes a key of
  * the table.
  *
- * Layer: above mem and model.h, below lower.c; check.c may ask it for canonical names.
+ * Layer: above mem and model.h, below lower.c and the checks that compare names.  The Python 2 names are data
+ * that the runtime has too: besides upk_tables.h, runtime/compat_names.h and the list of dangerous names
+ * (upk.h) are all that the compiler takes of it.
  */
 #ifndef COMPILER_NAMES_H
 #define COMPILER_NAMES_H
@@ -32,6 +34,13 @@ struct name_list {
 /* Every spelling that either reading takes to the canonical name `name`, in no order, each once.
  * Spellings that are too long for a stream are left out.  `list` is overwritten.  false: out of memory. */
 bool name_spellings(const struct names *n, struct model_name name, struct name_list *list);
+
+/* Is the name, as written or as streams below protocol 3 mean it, on the runtime's closed list of what reaches
+ * the system? */
+bool name_reaches_system(struct mem *m, struct model_name name);
+
+/* Is `module` the module `top` or below it? */
+bool module_is_under(struct text module, struct text top);
 
 bool name_equal(struct model_name a, struct model_name b);
 int name_compare(struct model_name a, struct model_name b); /* bytewise: module, then qualname */

@@ -1,7 +1,6 @@
 /* Text in the making.  Layer: see output.h. */
 #include "output.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,16 +35,12 @@ void output_print(struct output *o, const char *format, ...) {
         output_bytes(o, line, (size_t)len);
 }
 
-bool output_write(const struct output *o, const char *path, struct diag *d) {
-    FILE *const file = fopen(path, "wb");
-    int error = file ? 0 : errno;
-    if (file) {
-        if (fwrite(o->bytes, 1, o->len, file) != o->len) error = errno ? errno : EIO;
-        if (fclose(file) != 0 && !error) error = errno;
-        if (error) remove(path);
-    }
-    if (!error) return true;
-    diag_error_nowhere(d, P_NOT_WRITTEN, "cannot write %s: %s", path, strerror(error));
-    d->io = true;
-    return false;
+char *output_beside(struct mem *m, const char *path, const char *ending) {
+    const size_t len = strlen(path), more = strlen(ending) + 1;
+    const size_t stem = len > 2 && memcmp(path + len - 2, ".c", 2) == 0 ? len - 2 : len;
+    char *const out = mem_alloc(m, stem + more, 1);
+    if (!out) return NULL;
+    memcpy(out, path, stem);
+    memcpy(out + stem, ending, more);
+    return out;
 }

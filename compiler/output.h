@@ -1,4 +1,4 @@
-/* Text in the making: a growing buffer with printf, and files written from it.
+/* Text in the making: a growing buffer with printf.
  *
  * Layer: above mem.  A failed allocation sticks in the arena.
  */
@@ -18,7 +18,8 @@ void output_bytes(struct output *o, const char *bytes, size_t len);
 /* At most some 500 bytes at a time. */
 void output_print(struct output *o, const char *format, ...) DIAG_PRINTF(2, 3);
 
-/* Writes a whole file; false: the reason is an error in `d`, d->io is set, and no half file is left. */
-bool output_write(const struct output *o, const char *path, struct diag *d);
+/* PATH with `ending` in the place of `.c`, or behind it where it does not end so; in the arena.  NULL: no
+ * memory. */
+char *output_beside(struct mem *m, const char *path, const char *ending);
 
 #endif

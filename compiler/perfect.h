@@ -6,7 +6,7 @@
 #ifndef COMPILER_PERFECT_H
 #define COMPILER_PERFECT_H
 
-#include "../runtime/find_class.h"
+#include "../runtime/upk_tables.h"
 #include "mem.h"
 
 struct perfect_pool { /* the texts of all keys */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "suggest.h"
 #include "units.h"
 
@@ -24,7 +25,7 @@ static void runs_read(struct compilation *c, const struct ast_clause *clause, st
         struct suggestion near = suggestion_begin(word->text);
         size_t hook = 0;
         while (hook < HOOK_COUNT && !text_is(word->text, HOOKS[hook])) {
-            suggestion_offer(&near, (struct text){HOOKS[hook], strlen(HOOKS[hook])});
+            suggestion_offer(&near, text_of(HOOKS[hook]));
             hook++;
         }
         if (hook == HOOK_COUNT) {
@@ -222,7 +223,7 @@ static void forms_read(struct compilation *c, struct unit *u, const struct ast_r
             ref = maker;
         }
         if (makes(maker->verb)) {
-            form->args = type_tuple(c, u, &maker->args, maker->node.span);
+            form->args = type_tuple(c, u, &maker->args);
         }
         if (maker->kw != NULL) {
             form->kw = type_convert(c, u, maker->kw);
@@ -302,7 +303,26 @@ void rows_resolve(struct compilation *c, struct unit *u) {
     }
 }
 
-/* Which forms owe a reason: all functions, and what takes `any` where constructors and hooks see it. */
+/* Reports the names of one row that reach the system; true: there are some. */
+static bool check_dangerous(struct compilation *c, const struct row_def *defs, size_t count) {
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct model_name name = defs[i].row.name;
+        if (defs[i].refused || !name_reaches_system(c->mem, name)) {
+            continue;
+        }
+        found = true;
+        diag_error(c->diag, defs[i].span, P_DANGEROUS,
+                   "`%s::%s' reaches the system: it is granted only with a reason",
+                   diag_quote(c->diag, name.module), diag_quote(c->diag, name.qualname));
+        diag_hint(c->diag, "to grant it all the same, add: because \"...\"%s",
+                  defs[i].row.form_count > 1 ? "; each alternative has its own" : "");
+    }
+    return found;
+}
+
+/* Which forms owe a reason: names that are dangerous, functions, and what takes `any` where constructors and
+ * hooks see it. */
 void rows_check_because(struct compilation *c, struct unit *u) {
     size_t at = 0;
     for (const struct ast_node *n = u->file.items.first; n != NULL; n = n->next) {
@@ -313,6 +333,7 @@ void rows_check_because(struct compilation *c, struct unit *u) {
             const struct row_def *def = &u->rows[at];
             at += tree->names.count;
             const struct ast_node *maker = tree->makers.first;
+            bool dangerous = false; /* reported for the row */
             for (size_t i = 0; tree->names.count != 0 && i < def->row.form_count; i++, maker = maker->next) {
                 const struct model_form *f = &def->row.forms[i];
                 const struct model_type *const held[] = {f->args, f->kw, f->state};
@@ -325,7 +346,8 @@ void rows_check_because(struct compilation *c, struct unit *u) {
                      cl = cl->next) {
                     has = has || ((const struct ast_clause *)cl)->kind == AST_BECAUSE;
                 }
-                if (has || (f->verb != UPK_VERB_FUNC && !any)) {
+                dangerous = dangerous || (!has && check_dangerous(c, def, tree->names.count));
+                if (has || dangerous || (f->verb != UPK_VERB_FUNC && !any)) {
                     continue;
                 }
                 diag_error(c->diag, maker->span, P_NEEDS_BECAUSE,
@@ -340,10 +362,7 @@ void rows_check_because(struct compilation *c, struct unit *u) {
 
 static int compare_rows(const void *left, const void *right) {
     const struct row_def *const *a = left, *const *b = right;
-    int order = text_compare((*a)->row.name.module, (*b)->row.name.module);
-    if (order == 0) {
-        order = text_compare((*a)->row.name.qualname, (*b)->row.name.qualname);
-    }
+    int order = name_compare((*a)->row.name, (*b)->row.name);
     return order != 0 ? order : ((*a)->order > (*b)->order) - ((*a)->order < (*b)->order);
 }
 
@@ -370,8 +389,7 @@ void rows_collect(struct compilation *c) {
     }
     for (size_t i = 1; i < c->row_count; i++) {
         struct row_def *a = c->rows[i - 1], *b = c->rows[i];
-        if (a->unit == b->unit && text_equal(a->row.name.module, b->row.name.module) &&
-            text_equal(a->row.name.qualname, b->row.name.qualname)) {
+        if (a->unit == b->unit && name_equal(a->row.name, b->row.name)) {
             diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows",
                        diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname));
             diag_note(c->diag, a->span, "first given here");

@@ -15,11 +15,7 @@ enum { MOST_TYPES = 4000000 };
 
 void diag_memory(struct compilation *c) { c->mem->failed = true; /* reported once, at the end */ }
 
-struct span type_span(const struct model_type *t) {
-    return (struct span){t->source, t->from, t->to};
-}
-
-struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, struct span span) {
+struct model_type *type_new(struct compilation *c, enum upk_type_kind kind) {
     struct model_type **grown = mem_grow(c->mem, c->types, c->type_count, &c->type_room, sizeof *grown);
     struct model_type *t = c->type_count < MOST_TYPES ? mem_alloc(c->mem, 1, sizeof *t) : NULL;
     if (grown == NULL || t == NULL) {
@@ -32,15 +28,12 @@ struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, stru
     t->kind = kind;
     t->hi = UINT64_MAX;
     t->open_min = t->open_max = kind == UPK_TYPE_INT;
-    t->source = span.file;
-    t->from = span.from;
-    t->to = span.to;
     return t;
 }
 
 struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind) {
     if (c->plain[kind] == NULL) {
-        c->plain[kind] = type_new(c, kind, (struct span){UINT32_MAX, 0, 0});
+        c->plain[kind] = type_new(c, kind);
     }
     return c->plain[kind];
 }
@@ -56,6 +49,9 @@ static int compare_defs(const void *left, const void *right) {
     return (a->item->node.span.from > b->item->node.span.from) -
            (a->item->node.span.from < b->item->node.span.from);
 }
+
+static void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t,
+                      struct model_type *own);
 
 static struct type_def *def_find(const struct unit *u, struct text name) {
     size_t low = 0, high = u->type_count;
@@ -139,9 +135,12 @@ static void unknown_type(struct compilation *c, const struct unit *u, const stru
         suggestion_offer(&near, u->types[i].item->name.text);
     }
     for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
-        suggestion_offer(&near, (struct text){RESERVED[i], strlen(RESERVED[i])});
+        suggestion_offer(&near, text_of(RESERVED[i]));
     }
-    if (suggestion_found(&near)) {
+    const char *elsewhere = suggestion_of_type(name->text);
+    if (elsewhere != NULL && (!suggestion_found(&near) || near.distance > 1)) {
+        diag_hint(c->diag, "%s", elsewhere);
+    } else if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
     } else {
         diag_hint(c->diag, "types belong to their file; a class is written module::Name");
@@ -188,7 +187,7 @@ void types_define(struct compilation *c, struct unit *u) {
         if (is_plain(body)) {
             u->types[i].type = type_plain(c, body->simple);
         } else if (body->kind != AST_NAMED) {
-            u->types[i].type = type_new(c, body->simple, u->types[i].item->node.span);
+            u->types[i].type = type_new(c, body->simple);
         }
     }
     for (size_t i = 0; i < u->type_count; i++) {
@@ -279,9 +278,8 @@ static void fill_tuple(struct compilation *c, struct unit *u, const struct ast_l
     }
 }
 
-struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems,
-                              struct span span) {
-    struct model_type *t = type_new(c, UPK_TYPE_TUPLE, span);
+struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems) {
+    struct model_type *t = type_new(c, UPK_TYPE_TUPLE);
     if (t != c->poison) {
         fill_tuple(c, u, elems, t);
     }
@@ -372,7 +370,8 @@ static void add_reference(struct compilation *c, const struct ast_type *t, struc
 }
 
 /* Recursion is bounded by the nesting that the parser's stack holds (YYMAXDEPTH). */
-void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, struct model_type *own) {
+static void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t,
+                      struct model_type *own) {
     switch (t->kind) {
     case AST_OBJECT:
         range_of_length(c, &t->range, false, own);
@@ -428,7 +427,7 @@ struct model_type *type_convert(struct compilation *c, struct unit *u, const str
     if (is_plain(t)) {
         return type_plain(c, t->simple);
     }
-    struct model_type *own = type_new(c, t->simple, t->node.span);
+    struct model_type *own = type_new(c, t->simple);
     if (own != c->poison) {
         type_fill(c, u, t, own);
     }

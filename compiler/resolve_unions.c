@@ -10,24 +10,6 @@
 
 enum { MOST_ALTERNATIVES = 4096, MOST_FLAT = 4000000 };
 
-struct model_type *type_child(const struct model_type *t, size_t i) {
-    struct model_type *const single[] = {t->item, t->key, t->value, t->rest};
-    for (size_t k = 0; k < sizeof single / sizeof single[0]; k++) {
-        if (single[k] != NULL && i-- == 0) {
-            return single[k];
-        }
-    }
-    if (i < t->elem_count) {
-        return t->elems[i].type;
-    }
-    i -= t->elem_count;
-    if (i < t->field_count) {
-        return t->fields[i].type;
-    }
-    i -= t->field_count;
-    return i < t->alt_count ? t->alts[i] : NULL;
-}
-
 static int order_of(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static int compare_chars(const struct model_type *a, const struct model_type *b) {
@@ -42,7 +24,8 @@ static int compare_chars(const struct model_type *a, const struct model_type *b)
 /* What a type says beside the types that it holds. */
 static uint64_t type_flags(const struct model_type *t) {
     return (uint64_t)t->open_min | (uint64_t)t->open_max << 1 | (uint64_t)t->has_mask << 2 |
-           (uint64_t)t->has_chars << 3 | (uint64_t)t->repeats << 4 | (uint64_t)t->kind << 8;
+           (uint64_t)t->has_chars << 3 | (uint64_t)t->repeats << 4 | (uint64_t)(t->rest != NULL) << 5 |
+           (uint64_t)t->kind << 8;
 }
 
 /* Some total order in which equal means: two alternatives say the same.  Types within are compared as
@@ -78,10 +61,10 @@ static int compare_types(const struct model_type *a, const struct model_type *b)
         order = text_compare(a->fields[i].key, b->fields[i].key);
         order = order != 0 ? order : order_of(a->fields[i].optional, b->fields[i].optional);
     }
-    const struct model_type *x = NULL, *y = NULL;
-    for (size_t i = 0; order == 0 && (x = type_child(a, i)) != NULL; i++) {
-        y = type_child(b, i);
-        order = y == NULL ? 1 : order_of(x->mark, y->mark);
+    /* Both have as many parts: their kinds and numbers are equal. */
+    const struct model_type *x = NULL;
+    for (size_t i = 0; order == 0 && (x = model_type_part(a, i)) != NULL; i++) {
+        order = order_of(x->mark, model_type_part(b, i)->mark);
     }
     return order;
 }
@@ -230,7 +213,7 @@ void types_find_any(struct compilation *c) {
     }
     const struct model_type *child = NULL;
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; (child = type_child(c->types[i], k)) != NULL; k++) {
+        for (size_t k = 0; (child = model_type_part(c->types[i], k)) != NULL; k++) {
             start[child->mark]++;
         }
     }
@@ -243,7 +226,7 @@ void types_find_any(struct compilation *c) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; (child = type_child(c->types[i], k)) != NULL; k++) {
+        for (size_t k = 0; (child = model_type_part(c->types[i], k)) != NULL; k++) {
             size_t to = child->mark - 1;
             parents[start[to] + used[to]++] = i;
         }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "mem.h"
+#include "unicode.h"
 
 enum { SOURCE_MOST_BYTES = 16 << 20 }; /* of one file; far below the int that flex counts in */
 
@@ -41,7 +42,14 @@ struct place source_place(const struct source *s, uint32_t offset);
 struct text source_line(const struct source *s, uint32_t line); /* without its end */
 
 /* The first byte sequence that no policy may hold. */
-enum source_badness { SOURCE_CLEAN, SOURCE_BAD_UTF8, SOURCE_BAD_NUL, SOURCE_BAD_BIDI, SOURCE_BAD_CONTROL };
+enum source_badness {
+    SOURCE_CLEAN,
+    SOURCE_BAD_UTF8,
+    SOURCE_BAD_NUL,
+    SOURCE_BAD_BIDI,
+    SOURCE_BAD_CONTROL,
+    SOURCE_BAD_MARK /* U+FEFF before everything else */
+};
 enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *to);
 
 /* Where the first token is. */
@@ -49,13 +57,5 @@ size_t source_start(struct text bytes);
 /* Does the first word say that it is a policy or a fragment?  Nothing of other files is ever printed: an
  * include might name any file that policyc can read. */
 bool source_is_policy(struct text bytes);
-
-/* Length of the UTF-8 sequence at p, 0 where it is none; *code its code point.  Surrogates and overlong
- * forms are none. */
-size_t utf8_decode(const char *p, size_t left, uint32_t *code);
-/* Writes 1 to 4 bytes; surrogates as three. */
-size_t utf8_encode(uint32_t code, char out[4]);
-/* Directional marks, embeddings, overrides and isolates (Unicode, Bidi_Control). */
-bool code_is_bidi(uint32_t code);
 
 #endif

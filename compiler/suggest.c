@@ -52,3 +52,49 @@ void suggestion_offer(struct suggestion *s, struct text candidate) {
 }
 
 bool suggestion_found(const struct suggestion *s) { return s->best.len != 0; }
+
+static const struct {
+    const char *word, *hint;
+} TYPES_ELSEWHERE[] = {
+    {"integer", "did you mean `int'?"},
+    {"Integer", "did you mean `int'?"},
+    {"long", "did you mean `int'?"},
+    {"number", "did you mean `int | float'?"},
+    {"double", "did you mean `float'?"},
+    {"real", "did you mean `float'?"},
+    {"string", "did you mean `str'?"},
+    {"String", "did you mean `str'?"},
+    {"unicode", "did you mean `str'?"},
+    {"boolean", "did you mean `bool'?"},
+    {"Boolean", "did you mean `bool'?"},
+    {"Bool", "did you mean `bool'?"},
+    {"null", "did you mean `none'?"},
+    {"nil", "did you mean `none'?"},
+    {"None", "did you mean `none'?"},
+    {"NoneType", "did you mean `none'?"},
+    {"True", "did you mean `true'?"},
+    {"False", "did you mean `false'?"},
+    {"Any", "did you mean `any'?"},
+    {"object", "did you mean `any'?"},
+    {"List", "did you mean `list<T>'?"},
+    {"Sequence", "did you mean `list<T>'?"},
+    {"array", "did you mean `list<T>'?"},
+    {"Dict", "did you mean `dict<K, V>'?"},
+    {"Mapping", "did you mean `dict<K, V>'?"},
+    {"map", "did you mean `dict<K, V>'?"},
+    {"Set", "did you mean `set<T>'?"},
+    {"FrozenSet", "did you mean `frozenset<T>'?"},
+    {"Tuple", "did you mean `tuple<A, B>'?"},
+    {"Optional", "an optional value is written `T | none'"},
+    {"Union", "alternatives are written `A | B'"},
+    {"Literal", "a literal stands for itself: `12 | \"text\"'"},
+};
+
+const char *suggestion_of_type(struct text word) {
+    for (size_t i = 0; i < sizeof TYPES_ELSEWHERE / sizeof TYPES_ELSEWHERE[0]; i++) {
+        if (text_is(word, TYPES_ELSEWHERE[i].word)) {
+            return TYPES_ELSEWHERE[i].hint;
+        }
+    }
+    return NULL;
+}

@@ -17,4 +17,7 @@ struct suggestion suggestion_begin(struct text word);
 void suggestion_offer(struct suggestion *s, struct text candidate);
 bool suggestion_found(const struct suggestion *s);
 
+/* What a type of another language or of Python's typing is called here, as a hint; NULL: the word is none. */
+const char *suggestion_of_type(struct text word);
+
 #endif

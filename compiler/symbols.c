@@ -6,18 +6,10 @@
 #include <string.h>
 
 #include "place.h"
+#include "reserved.h"
 
-/* Keywords of C up to C23 that a symbol could spell, and the one function that every program has. */
-static const char *const reserved[] = {
-    "alignas",       "alignof",       "auto",     "bool",     "break",        "case",   "char",    "const",
-    "constexpr",     "continue",      "default",  "do",       "double",       "else",   "enum",    "extern",
-    "false",         "float",         "for",      "goto",     "if",           "inline", "int",     "long",
-    "main",          "nullptr",       "register", "restrict", "return",       "short",  "signed",  "sizeof",
-    "static",        "static_assert", "struct",   "switch",   "thread_local", "true",   "typedef", "typeof",
-    "typeof_unqual", "union",         "unsigned", "void",     "volatile",     "while",
-};
-
-bool row_is_granted(const struct upk_row *row) {
+/* In whatever way. */
+static bool row_is_granted(const struct upk_row *row) {
     return (row->flags & (UPK_ROW_CLASS | UPK_ROW_FUNC | UPK_ROW_CONST)) != 0;
 }
 
@@ -41,16 +33,12 @@ static struct text join(struct mem *m, struct text a, const char *between, struc
 
 /* ---- channels ------------------------------------------------------------ */
 
-static bool is_reserved(struct text symbol) {
-    if (symbol.len == 0 || !is_letter(symbol.at[0]) || symbol.at[0] == '_') return true;
-    if (symbol.len >= 4 && memcmp(symbol.at, "upk_", 4) == 0) return true;
+static bool is_symbol(struct text symbol) {
+    if (symbol.len == 0 || !is_letter(symbol.at[0])) return false;
     for (size_t i = 0; i < symbol.len; i++) {
-        if (!is_letter(symbol.at[i]) && !is_digit(symbol.at[i])) return true;
+        if (!is_letter(symbol.at[i]) && !is_digit(symbol.at[i])) return false;
     }
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-        if (text_is(symbol, reserved[i])) return true;
-    }
-    return false;
+    return !name_is_reserved(symbol);
 }
 
 static bool name_channel(struct mem *m, const struct upk_policy *p, struct diag *d,
@@ -64,11 +52,11 @@ static bool name_channel(struct mem *m, const struct upk_policy *p, struct diag 
     out->symbol = (struct text){at, symbol.len};
     out->find_class = join(m, out->symbol, "_find_class", (struct text){"", 0});
     out->find_class_old = join(m, out->find_class, "_old", (struct text){"", 0});
-    if (!is_reserved(out->symbol)) return true;
+    if (is_symbol(out->symbol)) return true;
     diag_error_nowhere(d, P_SYMBOL_RESERVED, "the generated C cannot be named `%s'",
                        diag_quote(d, out->symbol));
-    diag_hint(d, "policy and channel make the symbol: ASCII letters, digits and `_', no keyword of C, not "
-                 "`_...' or `upk_...'");
+    diag_hint(d, "policy and channel make the symbol: ASCII letters, digits and `_', nothing that C, C++ or "
+                 "their libraries keep, not `_...' or `upk...'");
     return false;
 }
 
@@ -155,6 +143,14 @@ static void report_clash(const struct compiled *c, struct diag *d, const struct 
     diag_hint(d, "use them in two channels");
 }
 
+/* Such as UINT_FAST8_MAX, of policy `uint', module `fast8' and class `max'. */
+static void report_reserved(const struct compiled *c, struct diag *d, const struct used *u) {
+    char row[400];
+    diag_error(d, place_of(c, d, u), P_SYMBOL_RESERVED, "%s would be `%s' in C, which a header defines",
+               describe(d, u, row, sizeof row), diag_quote(d, u->symbol));
+    diag_hint(d, "give the policy or the channel another name");
+}
+
 static bool check_clashes(struct mem *m, const struct compiled *c, const struct tables *tables, size_t count,
                           const struct channel_symbols *symbols, struct diag *d) {
     size_t most = 0, n = 0;
@@ -172,6 +168,11 @@ static bool check_clashes(struct mem *m, const struct compiled *c, const struct 
     }
     qsort(all, n, sizeof *all, compare_used);
     bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].row == 0 || !name_is_reserved(all[i].symbol)) continue;
+        report_reserved(c, d, &all[i]);
+        good = false;
+    }
     for (size_t i = 1; i < n; i++) {
         if (!text_equal(all[i - 1].symbol, all[i].symbol)) continue;
         report_clash(c, d, &all[i - 1], &all[i]);

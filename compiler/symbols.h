@@ -22,7 +22,4 @@ struct channel_symbols {
 bool symbols_make(struct mem *m, const struct compiled *c, const struct tables *tables, size_t count,
                   struct diag *d, struct channel_symbols **out);
 
-/* Rows that a policy grants, in whatever way. */
-bool row_is_granted(const struct upk_row *row);
-
 #endif

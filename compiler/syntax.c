@@ -11,11 +11,10 @@
 #include "parse.h"
 #include "suggest.h"
 
-enum { NAME_BYTES = 256 };
-
 /* Nodes */
 
-void *syntax_node(struct syntax *s, size_t size, struct span span) {
+/* Zeroed; never NULL (`spare`). */
+static void *syntax_node(struct syntax *s, size_t size, struct span span) {
     struct ast_node *node = mem_alloc(s->mem, 1, size);
     if (node == NULL) {
         memset(&s->spare, 0, sizeof s->spare);
@@ -40,12 +39,12 @@ struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_w
     if (word.bad) {
         return word;
     }
-    if (left.text.len + right.text.len >= NAME_BYTES) {
-        diag_error(s->diag, span, P_BAD_NAME, "a name has at most %d bytes", NAME_BYTES);
+    if (left.text.len + right.text.len >= UPK_NAME_MOST) {
+        diag_error(s->diag, span, P_BAD_NAME, "a name has at most %d bytes", UPK_NAME_MOST);
         word.bad = true;
         return word;
     }
-    char joined[NAME_BYTES];
+    char joined[UPK_NAME_MOST];
     memcpy(joined, left.text.at, left.text.len);
     joined[left.text.len] = '.';
     memcpy(joined + left.text.len + 1, right.text.at, right.text.len);
@@ -59,13 +58,13 @@ static const char *name_fault(struct text t) {
     if (t.len == 0) {
         return "a name is not empty";
     }
-    if (t.len > NAME_BYTES) {
+    if (t.len > UPK_NAME_MOST) {
         return "a name has at most 256 bytes";
     }
     for (size_t i = 0; i < t.len;) {
         uint32_t code = 0;
         size_t len = utf8_decode(t.at + i, t.len - i, &code);
-        if (len == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) || code_is_bidi(code)) {
+        if (len == 0 || code_is_control(code) || code_is_bidi(code)) {
             return "control characters, directional characters and surrogates stand in no name";
         }
         if (code == '.' && (i == 0 || i + 1 == t.len || t.at[i + 1] == '.')) {
@@ -237,6 +236,54 @@ static void list_expected(const struct syntax_expected *expected, char *out, siz
     }
 }
 
+static bool is_word_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The dotted word that ends before the token read last; empty: there is none. */
+static struct text word_before(const struct syntax *s) {
+    const char *at = s->diag->sources[s->source].bytes.at;
+    size_t from = s->end;
+    while (from > 0 && (is_word_byte(at[from - 1]) || at[from - 1] == '.')) {
+        from--;
+    }
+    return (struct text){at + from, s->end - from};
+}
+
+static bool expects(const struct syntax_expected *expected, const char *name) {
+    for (size_t i = 0; i < expected->count; i++) {
+        if (strcmp(expected->names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What people write who come from other languages. */
+static void hint_habit(struct syntax *s, const struct syntax_expected *expected) {
+    const int found = s->last.kind;
+    struct text word = word_before(s);
+    const char *type = suggestion_of_type(word);
+    size_t dot = word.len;
+    while (dot > 0 && word.at[dot - 1] != '.') {
+        dot--;
+    }
+    if (s->statement == TOK_POLICY && !s->file->has_header && expects(expected, "number")) {
+        diag_hint(s->diag, "the revision is missing: policy NAME 1;");
+    } else if ((found == TOK_LESS || found == TOK_LEFT_BRACKET) && type != NULL) {
+        diag_hint(s->diag, "%s", type);
+    } else if (found == TOK_LEFT_BRACKET && expects(expected, "<")) {
+        diag_hint(s->diag,
+                  "what it holds stands between `<' and `>', as in list<int>; [..100] behind it is a length");
+    } else if (found == TOK_COLON2 && s->statement == TOK_MODULE) {
+        diag_hint(s->diag, "a module's name is joined by dots; its classes stand in the block");
+    } else if (dot > 1 && expects(expected, "::") && !expected->semicolon) {
+        diag_hint(s->diag, "a class is written module::Name: `%s::%s'?",
+                  diag_quote(s->diag, (struct text){word.at, dot - 1}),
+                  diag_quote(s->diag, (struct text){word.at + dot, word.len - dot}));
+    }
+}
+
 static void report_plain(struct syntax *s, const struct syntax_expected *expected) {
     char wanted[160] = "";
     char what[400];
@@ -252,6 +299,7 @@ static void report_plain(struct syntax *s, const struct syntax_expected *expecte
     } else {
         diag_error(s->diag, found->span, P_SYNTAX, "%s, found %s", wanted, what);
     }
+    hint_habit(s, expected);
     if (found->kind == TOK_EOF && s->nesting.block_depth != 0) {
         diag_note(s->diag, s->blocks[s->nesting.block_depth - 1], "this `{' is not closed");
     } else if (found->kind == TOK_INNER_SEMICOLON) {
@@ -272,7 +320,7 @@ void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected)
     struct suggestion near = suggestion_begin(span_text(s, found->span));
     for (size_t i = 0; found->kind == TOK_IDENT && i < expected->count; i++) {
         if (keyword_find(expected->names[i], strlen(expected->names[i])) != 0) {
-            suggestion_offer(&near, (struct text){expected->names[i], strlen(expected->names[i])});
+            suggestion_offer(&near, text_of(expected->names[i]));
         }
     }
     bool missing = false;
@@ -281,8 +329,9 @@ void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected)
         diag_error(s->diag, found->span, P_SYNTAX, "expected `%.*s', found `%s'", len, near.best.at,
                    diag_quote(s->diag, near.word));
         diag_hint(s->diag, "did you mean `%.*s'?", len, near.best.at);
-    } else if (expected->semicolon && (found->kind == TOK_EOF || found->kind == TOK_RIGHT_BRACE ||
-                                       line_between(s, s->end, found->span.from))) {
+    } else if (expected->semicolon &&
+               (found->kind == TOK_EOF || found->kind == TOK_RIGHT_BRACE ||
+                tokens_begin_statement(found->kind) || line_between(s, s->end, found->span.from))) {
         missing = true;
         diag_error(s->diag, (struct span){s->source, s->end, s->end}, P_MISSING_SEMICOLON, "missing `;'");
     } else {
@@ -296,7 +345,7 @@ void syntax_too_deep(struct syntax *s, struct span at) {
 }
 
 bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file) {
-    *file = (struct ast_file){.source = source};
+    *file = (struct ast_file){.is_policy = false};
     size_t errors = diag_error_count(d);
     struct syntax *s = mem_alloc(m, 1, sizeof *s);
     if (s == NULL) {

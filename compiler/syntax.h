@@ -99,17 +99,17 @@ int syntax_number(struct syntax *s, struct token *token, const char *at, size_t 
 int syntax_string(struct syntax *s, struct token *token, int kind, const char *at, size_t len);
 int syntax_open_string(struct syntax *s, const char *at, size_t len);
 int syntax_bad_character(struct syntax *s);
-struct span syntax_span(const struct syntax *s, size_t from, size_t to); /* relative to the current token */
 
 /* Of the token filter */
 int pc_lex(union syntax_value *value, struct span *span, struct syntax *s);
 /* After an error at the token delivered last.  `missing`: a semicolon should have stood before it, and is
  * put there. */
 void tokens_recover(struct syntax *s, bool missing);
+/* Does a token of this kind begin a statement, wherever it stands? */
+bool tokens_begin_statement(int kind);
 void tokens_recovered(struct syntax *s); /* the parser found its place again */
 
-/* Used by the grammar's actions.  Nodes are zeroed and never NULL (`spare`). */
-void *syntax_node(struct syntax *s, size_t size, struct span span);
+/* Used by the grammar's actions.  Nodes are never NULL (`spare`). */
 void syntax_add(struct ast_list *list, struct ast_node *node);
 struct ast_word syntax_join(struct syntax *s, struct ast_word left, struct ast_word right, struct span span);
 struct ast_word syntax_quoted_name(struct syntax *s, struct ast_word word);

@@ -5,7 +5,6 @@
 #include <sha2.h>
 #include <string.h>
 
-#include "../runtime/upk.h"
 #include "gperf.h"
 #include "lower.h"
 #include "perfect.h"

@@ -28,7 +28,7 @@ static bool begins_item(int kind) {
 }
 
 /* Keywords that begin any statement. */
-static bool begins_statement(int kind) {
+bool tokens_begin_statement(int kind) {
     switch (kind) {
     case TOK_OPCODES:
     case TOK_PROTOCOL:
@@ -143,7 +143,7 @@ static void close_blocks(struct syntax *s, struct token token) {
 
 /* Would the loss of this statement lose a type?  What begins with no known word may have been meant as one. */
 static void statement_lost(struct syntax *s) {
-    if (s->statement == TOK_TYPE || !begins_statement(s->statement)) {
+    if (s->statement == TOK_TYPE || !tokens_begin_statement(s->statement)) {
         s->file->types_lost = true;
     }
 }
@@ -160,7 +160,8 @@ static struct token skip_statement(struct syntax *s) {
         }
         /* Braces of the statement that are not closed are taken as closed where the next statement surely
          * begins. */
-        if (after_statement(s) && (depth == 0 ? begins_item(token.kind) : begins_statement(token.kind))) {
+        if (after_statement(s) &&
+            (depth == 0 ? begins_item(token.kind) : tokens_begin_statement(token.kind))) {
             s->nesting.depth = depth;
             if (depth != 0 && begins_item(token.kind)) {
                 close_blocks(s, token);

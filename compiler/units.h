@@ -104,19 +104,14 @@ struct unit *unit_main(const struct compilation *c);
 void types_declare(struct compilation *c, struct unit *u);
 void types_define(struct compilation *c, struct unit *u);
 struct model_type *type_convert(struct compilation *c, struct unit *u, const struct ast_type *t);
-void type_fill(struct compilation *c, struct unit *u, const struct ast_type *t, struct model_type *own);
-struct model_type *type_new(struct compilation *c, enum upk_type_kind kind, struct span span);
+struct model_type *type_new(struct compilation *c, enum upk_type_kind kind);
 struct model_type *type_plain(struct compilation *c, enum upk_type_kind kind);
 /* A tuple with these elements; arguments have names. */
-struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems,
-                              struct span span);
+struct model_type *type_tuple(struct compilation *c, struct unit *u, const struct ast_list *elems);
 
 /* resolve_unions.c: after all types are defined and all rows resolved */
 void unions_finish(struct compilation *c);
 void types_find_any(struct compilation *c); /* fills reaches_any */
-/* The i-th type that `t` holds directly, NULL behind the last. */
-struct model_type *type_child(const struct model_type *t, size_t i);
-struct span type_span(const struct model_type *t);
 
 /* resolve_rows.c */
 void rows_resolve(struct compilation *c, struct unit *u);
@@ -138,7 +133,6 @@ void settings_read(struct compilation *c, const struct ast_list *items, const st
 bool settings_allow(const struct settings *s, enum upk_op op);
 /* Adds the bytes that the name of an opcode or a family means; false: it is neither. */
 bool opcodes_named(struct text name, bool set[256]);
-const char *opcode_word(enum upk_op op);
 void opcode_unknown(struct compilation *c, const struct ast_word *word);
 
 /* check_never.c */

@@ -85,7 +85,7 @@ static struct ast_list list_of(struct ast_node *node)
 %type <word> dotted name word kw dotted0 key
 %type <number> number
 %type <range> opt_range
-%type <list> names namelist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
+%type <list> names namelist constlist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
 %type <list> elemlist
 %type <list> fields channel_items
 %type <node> arg elem field step limit scope
@@ -223,7 +223,7 @@ row
         { $$ = syntax_row(s, AST_ROW_CLASS, $1, $2, $3, @$); }
     | FUNC names funcalts ";"
         { $$ = syntax_row(s, AST_ROW_FUNC, $1, $2, $3, @$); }
-    | CONST namelist steps tail ";"
+    | CONST constlist steps tail ";"
         {
             struct ast_maker *maker = syntax_maker(s, AST_CONST, $1, @1);
             maker->steps = $3;
@@ -237,6 +237,11 @@ row
 
 names
     : dotted { $$ = list_of(syntax_name_node(s, $1)); }
+    | "{" namelist "}" { $$ = $2; }
+    ;
+
+constlist
+    : namelist
     | "{" namelist "}" { $$ = $2; }
     ;
 

@@ -5,21 +5,11 @@
  */
 #include <string.h>
 
-#include "compat_names.h"
 #include "machine.h"
 
 enum { NAMES_LISTED = 8 }; /* so many names are looked through one by one; more are hashed */
 
 /* ---- names */
-
-static uint32_t find_row(const struct machine *m, const uint8_t *module, size_t module_len,
-                         const uint8_t *name, size_t name_len, unsigned table) {
-    /* find_class reads whole vectors: UPK_NAME_PADDED bytes are readable from the start of each name. */
-    uint8_t room[2][UPK_NAME_PADDED] = {{0}};
-    memcpy(room[0], module, module_len);
-    memcpy(room[1], name, name_len);
-    return m->policy->find_class[table](m->policy->keys[table], room[0], module_len, room[1], name_len);
-}
 
 static struct global *global_new(struct machine *m, const uint8_t *module, size_t module_len,
                                  const uint8_t *name, size_t name_len, uint32_t row, bool old) {
@@ -103,7 +93,7 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
         uint32_t row = 0;
         bool old = m->protocol < 3;
         if (m->policy) {
-            row = find_row(m, module, module_len, name, name_len, !old);
+            row = find_row(m->policy, !old, module, module_len, name, name_len);
             if (!row) return machine_fail_name(m, UPK_ERR_GLOBAL, module, module_len, name, name_len);
         }
         if (!fail_over(m, UPK_BUDGET_NAMES, m->name_count + 1)) return false;
@@ -130,7 +120,7 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
     memcpy(name, pool + r->qualname.at, r->qualname.len);
     name[r->qualname.len] = '.';
     memcpy(name + r->qualname.len + 1, attribute, len);
-    uint32_t found = find_row(m, pool + r->module.at, r->module.len, name, name_len, 1);
+    uint32_t found = find_row(m->policy, 1, pool + r->module.at, r->module.len, name, name_len);
     if (!found)
         return machine_fail_name(m, UPK_ERR_GLOBAL, pool + r->module.at, r->module.len, name, name_len);
     struct global *g = global_new(m, pool + r->module.at, r->module.len, name, name_len, found, false);
@@ -147,8 +137,9 @@ static bool match_if_final(struct machine *m, struct object *o) {
     const uint32_t steps = UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     bool final = o->cell.flags & CELL_BUILT || !(row->flags & steps);
-    bool flat = o->state.kind < UPK_BYTEARRAY || !(o->state.as.cell->flags & CELL_HAS_CELL);
+    bool flat = !kind_has_cell(o->state.kind) || !(o->state.as.cell->flags & CELL_HAS_CELL);
     if (!final || !flat || o->more || o->state.kind == UPK_OBJECT || row->form_count == 0) return true;
+    if (row->special) return true; /* it may still be used up by another spelling (N8) */
     return match_early(m->doc, o) || machine_fail_memory(m);
 }
 
@@ -161,7 +152,6 @@ struct object_more *object_extend(struct machine *m, struct object *o) {
     }
     memset(more, 0, sizeof *more);
     o->more = more;
-    o->cell.flags |= CELL_MORE;
     return more;
 }
 
@@ -252,7 +242,8 @@ bool call_build(struct machine *m, struct upk_value target, struct upk_value sta
     if (target.kind != UPK_OBJECT) return fail_step(m, "BUILD", target);
     struct object *o = as_object(target.as.cell);
     if (o->cell.flags & CELL_BUILT) return machine_fail(m, UPK_ERR_BUILD_TWICE);
-    if (m->policy && (!may_step(m, o, UPK_ROW_STATE, "BUILD") || !freeze_state(m, state))) return false;
+    if (m->policy && !may_step(m, o, UPK_ROW_STATE, "BUILD")) return false;
+    if (m->policy) freeze_state(state);
     o->state = state;
     o->built_at = (uint64_t)(m->at - m->start);
     cell_absorb(m, &o->cell, &state, 1);
@@ -266,6 +257,8 @@ static bool object_grow(struct machine *m, struct object *o, unsigned container,
                         : container == UPK_DICT ? UPK_ROW_PAIRS
                                                 : UPK_ROW_ADDS;
     if (m->policy && !may_step(m, o, row_flag, what)) return false;
+    /* N6 gives all items or pairs with the call; more of them would need to be looked at as one with those. */
+    if (m->policy && o->more && o->more->base) return machine_fail_row(m, UPK_ERR_STEP, o->cell.len, what);
     o->cell.flags |= container == UPK_LIST   ? CELL_DID_ITEMS
                      : container == UPK_DICT ? CELL_DID_PAIRS
                                              : CELL_DID_ADDS;

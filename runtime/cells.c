@@ -29,8 +29,6 @@ struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n) {
 }
 
 enum {
-    COMPOUND_KINDS = 1 << UPK_PERSID | 1 << UPK_TUPLE | 1 << UPK_FROZENSET | 1 << UPK_LIST | 1 << UPK_DICT |
-                     1 << UPK_SET | 1 << UPK_OBJECT,
     ODD_KINDS = 1 << UPK_BUFFER | 1 << UPK_EXT | 1 << UPK_GLOBAL | 1 << UPK_PERSID,
     UNHASHABLE_KINDS = 1 << UPK_LIST | 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_BYTEARRAY | 1 << UPK_BUFFER |
                        1 << UPK_EXT | 1 << UPK_PERSID
@@ -42,7 +40,7 @@ bool value_hashable(struct upk_value v) {
     return v.kind != UPK_TUPLE || !(v.as.cell->flags & CELL_UNHASHABLE);
 }
 
-static void absorb_cell(struct machine *m, struct upk_cell *c, struct upk_value v) {
+static void absorb_cell(struct upk_cell *c, struct upk_value v) {
     struct upk_cell *child = v.as.cell;
     uint32_t size = c->size + (child->size - 1); /* the caller counted one for the child */
     c->size = size < c->size ? UINT32_MAX : size;
@@ -55,7 +53,6 @@ static void absorb_cell(struct machine *m, struct upk_cell *c, struct upk_value 
     } else if (COMPOUND_KINDS >> r.kind & 1) {
         c->flags |= r.as.cell->flags & CELL_ODD;
     }
-    (void)m;
 }
 
 /* The same for values whose kinds are known as a set of bits. */
@@ -68,7 +65,7 @@ static void absorb_kinds(struct machine *m, struct upk_cell *c, const struct upk
     if (kinds & COMPOUND_KINDS) {
         c->flags |= CELL_HAS_CELL;
         for (size_t i = 0; i < n; i++) {
-            if (COMPOUND_KINDS >> v[i].kind & 1) absorb_cell(m, c, v[i]);
+            if (COMPOUND_KINDS >> v[i].kind & 1) absorb_cell(c, v[i]);
         }
     }
     if (c->kind == UPK_TUPLE && kinds & (UNHASHABLE_KINDS | 1 << UPK_TUPLE | 1 << UPK_OBJECT)) {
@@ -102,6 +99,7 @@ bool cell_extend(struct machine *m, struct upk_cell *c, const struct upk_value *
     if (!fail_over(m, UPK_BUDGET_ITEMS, members)) return false;
     if (n == 0) return true;
     if (!mem_grow_items(&m->doc->mem, c, (uint32_t)len)) return machine_fail_memory(m);
+    assert(len <= c->cap);
     uint32_t kinds = values_copy(c->items + c->len, v, n);
     c->len = (uint32_t)len;
     absorb_kinds(m, c, v, n, kinds);

@@ -55,7 +55,7 @@ void cell_children(struct upk_cell *c, bool raw, struct children *out) {
     out->count = 0;
     if (!raw) {
         struct upk_value v = value_resolve(value_of_cell(c));
-        if (v.kind < UPK_BYTEARRAY) return;
+        if (!kind_has_cell(v.kind)) return;
         c = v.as.cell;
     }
     switch (c->kind) {

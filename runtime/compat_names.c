@@ -6,7 +6,7 @@
  */
 #include "compat_names.h"
 
-#include <string.h>
+#include "bytes.h"
 
 const struct upk_compat_module upk_compat_modules[] = {
     {{"BaseHTTPServer", 14}, {"http.server", 11}},
@@ -170,8 +170,7 @@ const struct upk_compat_pair upk_compat_pairs[] = {
 const size_t upk_compat_pair_count = sizeof upk_compat_pairs / sizeof *upk_compat_pairs;
 
 static int compare(const uint8_t *bytes, size_t len, struct upk_compat_text t) {
-    const int c = memcmp(bytes, t.at, len < t.len ? len : t.len);
-    return c != 0 ? c : (len > t.len) - (len < t.len);
+    return bytes_compare(bytes, len, t.at, t.len);
 }
 
 static const struct upk_compat_module *find_module(const uint8_t *module, size_t len) {

@@ -6,12 +6,6 @@
 
 #include "machine.h"
 
-static const uint64_t standard_budgets[UPK_BUDGET_COUNT] = {
-#define UPK_X(name, word, standard, most, unit) standard,
-    UPK_BUDGETS(UPK_X)
-#undef UPK_X
-};
-
 static bool refuse(struct upk_error *err, const struct upk_error *why) {
     if (err) *err = *why;
     return false;
@@ -30,7 +24,7 @@ static bool measure(struct machine *m) {
     uint64_t depth = 1, size = 1;
     if (doc->stale) {
         if (!measure_graph(doc, &depth, &size)) return machine_fail_memory(m);
-    } else if (doc->root.kind >= UPK_BYTEARRAY) {
+    } else if (kind_has_cell(doc->root.kind)) {
         depth = doc->root.as.cell->depth;
         size = doc->root.as.cell->size;
     }
@@ -46,6 +40,7 @@ static bool match(struct machine *m) {
     struct match_result why;
     uint64_t matches = 0;
     memset(&why, 0, sizeof why);
+    assert(m->pending_len == 0); /* all keys are checked: none of a dict are equal */
     switch (match_document(m->doc, m->budgets[UPK_BUDGET_MATCHES], &matches, &why)) {
     case MATCH_OK: return true;
     case MATCH_BUDGET: return machine_fail_budget(m, UPK_BUDGET_MATCHES, matches);
@@ -68,9 +63,7 @@ static bool match(struct machine *m) {
 static bool over_bytes(const struct upk_options *o, const uint64_t *budgets, size_t len,
                        struct upk_error *e) {
     uint64_t bytes = len;
-    for (size_t i = 0; i < o->buffer_count; i++) {
-        bytes = o->buffers[i].len > UINT64_MAX - bytes ? UINT64_MAX : bytes + o->buffers[i].len;
-    }
+    for (size_t i = 0; i < o->buffer_count; i++) bytes = add_saturated(bytes, o->buffers[i].len);
     if (bytes <= budgets[UPK_BUDGET_BYTES]) return false;
     error_set(e, UPK_ERR_BUDGET, 0, 0);
     e->budget = UPK_BUDGET_BYTES;
@@ -103,8 +96,8 @@ void upk_doc_free(struct upk_doc *doc) {
     (void)mem.allocator.resize(mem.allocator.ctx, doc, sizeof *doc, 0);
 }
 
-/* Copy the input and the list of buffers (with their bytes) into the document. */
-static bool copy_input(struct upk_doc *doc, const uint8_t **bytes, size_t len) {
+/* Copy bytes into the document; *bytes is then the copy. */
+static bool copy_bytes(struct upk_doc *doc, const uint8_t **bytes, size_t len) {
     uint8_t *copy = mem_alloc(&doc->mem, len ? len : 1);
     if (!copy) return false;
     memcpy(copy, *bytes, len);
@@ -112,6 +105,7 @@ static bool copy_input(struct upk_doc *doc, const uint8_t **bytes, size_t len) {
     return true;
 }
 
+/* The list of buffers is always copied, their bytes where `deep` says so. */
 static bool copy_buffers(struct upk_doc *doc, bool deep) {
     if (!doc->buffer_count) return true;
     struct upk_bytes *list = mem_alloc(&doc->mem, doc->buffer_count * sizeof *list);
@@ -119,7 +113,7 @@ static bool copy_buffers(struct upk_doc *doc, bool deep) {
     memcpy(list, doc->buffers, doc->buffer_count * sizeof *list);
     for (size_t i = 0; deep && i < doc->buffer_count; i++) {
         const uint8_t *data = list[i].data;
-        if (!copy_input(doc, &data, list[i].len)) return false;
+        if (!copy_bytes(doc, &data, list[i].len)) return false;
         list[i].data = data;
     }
     doc->buffers = list;
@@ -129,6 +123,7 @@ static bool copy_buffers(struct upk_doc *doc, bool deep) {
 static void complete_error(struct machine *m) {
     struct upk_error *e = &m->error;
     error_policy(e, m->policy);
+    if (m->policy && e->code == UPK_ERR_OPCODE_REFUSED) e->families = (uint8_t)policy_families(m->policy);
     bool malformed =
         e->code < 200 || e->code == UPK_ERR_OPCODE_REFUSED || e->code == UPK_ERR_PROTOCOL_REFUSED;
     const char *kind =
@@ -159,7 +154,7 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
         error_policy(&m->error, policy);
         return false;
     }
-    bool copied = !(o->flags & UPK_COPY) || copy_input(doc, &bytes, len);
+    bool copied = !(o->flags & UPK_COPY) || copy_bytes(doc, &bytes, len);
     copied = copied && copy_buffers(doc, (o->flags & UPK_COPY) != 0);
     machine_init(m, doc, o, budgets, bytes, len);
     m->counting = counting;
@@ -176,7 +171,7 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
                    const struct upk_options *options, struct upk_doc **out, struct upk_error *err) {
     static const struct upk_options none;
     const struct upk_options *o = options ? options : &none;
-    const uint64_t *budgets = policy ? policy->budgets : o->budgets ? o->budgets : standard_budgets;
+    const uint64_t *budgets = policy ? policy->budgets : o->budgets ? o->budgets : upk_budget_standard;
     struct machine m;
     bool ran, ok = machine_decode(&m, policy, bytes, len, o, budgets, false, &ran);
     if (ran) {
@@ -194,7 +189,8 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
 static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
     if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
     if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy ||
-        policy->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC || policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
+        policy->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC ||
+        policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
         return misuse(err, UPK_ERR_TABLE, "compile the policy again with this version's policyc");
     }
     return true;

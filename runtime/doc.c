@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "compat_names.h"
 #include "doc.h"
 
 struct upk_value upk_doc_root(const struct upk_doc *doc) {
@@ -51,7 +50,7 @@ bool upk_get_double(struct upk_value v, double *out) {
 }
 
 bool upk_get_str(struct upk_value v, const char **text, size_t *len) {
-    if (v.kind != UPK_STR && !(v.kind == UPK_STR8 && v.flags & VALUE_ASCII)) return false;
+    if (!value_is_str(v)) return false;
     *text = (const char *)v.as.bytes;
     *len = v.len;
     return true;
@@ -84,17 +83,19 @@ bool upk_doc_buffer(const struct upk_doc *doc, size_t index, const uint8_t **byt
     return true;
 }
 
+static void give_name(struct upk_compat n, const char **module, size_t *module_len, const char **name,
+                      size_t *name_len) {
+    *module = (const char *)n.module;
+    *module_len = n.module_len;
+    *name = (const char *)n.name;
+    *name_len = n.name_len;
+}
+
 bool upk_get_global(struct upk_value v, const char **module, size_t *module_len, const char **name,
                     size_t *name_len) {
     v = value_resolve(v);
     if (v.kind != UPK_GLOBAL) return false;
-    const struct global *g = as_global(v.as.cell);
-    struct upk_compat modern = {g->module, g->module_len, g->name, g->name_len};
-    if (g->old) (void)upk_compat_name(g->module, g->module_len, g->name, g->name_len, &modern);
-    *module = (const char *)modern.module;
-    *module_len = modern.module_len;
-    *name = (const char *)modern.name;
-    *name_len = modern.name_len;
+    give_name(global_name(as_global(v.as.cell)), module, module_len, name, name_len);
     return true;
 }
 
@@ -108,6 +109,20 @@ bool upk_get_ext(struct upk_value v, int64_t *code) {
     if (v.kind != UPK_EXT) return false;
     *code = v.as.i;
     return true;
+}
+
+/* ---- names */
+
+struct upk_compat global_name(const struct global *g) {
+    struct upk_compat name = {g->module, g->module_len, g->name, g->name_len};
+    if (g->old) (void)upk_compat_name(g->module, g->module_len, g->name, g->name_len, &name);
+    return name;
+}
+
+struct upk_compat row_name(const struct upk_policy *p, uint32_t row) {
+    const struct upk_row *r = &p->rows[row];
+    const uint8_t *pool = (const uint8_t *)p->pool;
+    return (struct upk_compat){pool + r->module.at, r->module.len, pool + r->qualname.at, r->qualname.len};
 }
 
 /* ---- members */
@@ -174,12 +189,11 @@ bool upk_pair_at(struct upk_value v, size_t i, struct upk_value *key, struct upk
 }
 
 bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out) {
-    const size_t len = strlen(key);
     struct upk_value k, v;
     for (size_t i = 0; upk_pair_at(dict, i, &k, &v); i++) {
         const char *text;
         size_t n;
-        if (upk_get_str(k, &text, &n) && n == len && memcmp(text, key, n) == 0) {
+        if (upk_get_str(k, &text, &n) && bytes_are((const uint8_t *)text, n, key)) {
             *out = v;
             return true;
         }
@@ -203,11 +217,7 @@ bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char 
     const struct object *o = object_of(v);
     if (!o) return false;
     if (!doc->policy) return upk_get_global(value_of_cell(o->callee), module, module_len, name, name_len);
-    const struct upk_row *row = &doc->policy->rows[o->cell.len];
-    *module = doc->policy->pool + row->module.at;
-    *module_len = row->module.len;
-    *name = doc->policy->pool + row->qualname.at;
-    *name_len = row->qualname.len;
+    give_name(row_name(doc->policy, o->cell.len), module, module_len, name, name_len);
     return true;
 }
 
@@ -234,5 +244,5 @@ bool upk_object_state(struct upk_value v, struct upk_value *state) {
 
 uintptr_t upk_identity(struct upk_value v) {
     v = value_resolve(v);
-    return v.kind >= UPK_BYTEARRAY ? (uintptr_t)v.as.cell : 0;
+    return kind_has_cell(v.kind) ? (uintptr_t)v.as.cell : 0;
 }

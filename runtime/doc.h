@@ -8,6 +8,10 @@
 #ifndef UPK_DOC_H
 #define UPK_DOC_H
 
+#include <assert.h>
+
+#include "bytes.h"
+#include "compat_names.h"
 #include "upk.h"
 #include "upk_tables.h"
 
@@ -25,7 +29,7 @@ enum cell_flag {
     CELL_UNHASHABLE = 16, /* TUPLE that holds something unhashable */
     CELL_HAS_CELL = 32,   /* some member is a compound cell */
     CELL_ODD = 64,        /* some member, not looking into objects, is no data: global, persid, buffer, ext */
-    CELL_MORE = 128,      /* OBJECT: `more` is there */
+    CELL_CLOSED = 128,    /* CELL_FROZEN, and so is all that it reaches without passing an object */
     CELL_BUILT = 256,     /* OBJECT: BUILD was seen */
     CELL_DID_ITEMS = 512, /* OBJECT: APPEND(S) was seen, with or without members; the next two alike */
     CELL_DID_PAIRS = 1024,
@@ -124,7 +128,6 @@ struct upk_doc {
     const struct upk_policy *policy; /* NULL: inspected */
     struct upk_value root;
     struct object *objects; /* all that were made, oldest first, also those popped later */
-    uint32_t protocol;
     bool
         stale; /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
     bool cyclic; /* set by measure when stale */
@@ -137,18 +140,47 @@ struct upk_doc {
     uint64_t stop_at; /* offset of STOP */
     const struct upk_bytes *buffers;
     size_t buffer_count;
-    uint8_t *copy; /* UPK_COPY */
 };
 
-/* Sentinel-free walk over what `v` itself is after normalisation. */
+/* ---- kinds */
+
+enum { /* sets of kinds, a bit for each */
+       CONTAINER_KINDS = 1 << UPK_TUPLE | 1 << UPK_FROZENSET | 1 << UPK_LIST | 1 << UPK_DICT | 1 << UPK_SET,
+       COMPOUND_KINDS = CONTAINER_KINDS | 1 << UPK_PERSID | 1 << UPK_OBJECT
+};
+
+static inline bool kind_is_container(unsigned kind) { return CONTAINER_KINDS >> kind & 1; }
+/* Holds other values. */
+static inline bool kind_is_compound(unsigned kind) { return COMPOUND_KINDS >> kind & 1; }
+/* Points to a cell: the compound kinds, and BYTEARRAY and GLOBAL. */
+static inline bool kind_has_cell(unsigned kind) { return kind >= UPK_BYTEARRAY; }
+/* Reads as str: also a Python 2 str that is ASCII (N12). */
+static inline bool value_is_str(struct upk_value v) {
+    return v.kind == UPK_STR || (v.kind == UPK_STR8 && v.flags & VALUE_ASCII);
+}
+
+/* ---- cells */
+
+/* What `v` is after normalisation: of a call that spells a value, that value.  One step is enough, for no spelling stands for
+ * another. */
 static inline struct upk_value value_resolve(struct upk_value v) {
     if (v.kind == UPK_OBJECT && (v.as.cell->flags & CELL_NORMAL))
         return ((const struct object *)(const void *)v.as.cell)->more->value;
     return v;
 }
-static inline struct object *as_object(struct upk_cell *c) { return (struct object *)(void *)c; }
-static inline struct global *as_global(struct upk_cell *c) { return (struct global *)(void *)c; }
-static inline struct bytearray *as_bytearray(struct upk_cell *c) { return (struct bytearray *)(void *)c; }
+/* INVARIANT: a cell's kind says what it is the head of. */
+static inline struct object *as_object(struct upk_cell *c) {
+    assert(c->kind == UPK_OBJECT);
+    return (struct object *)(void *)c;
+}
+static inline struct global *as_global(struct upk_cell *c) {
+    assert(c->kind == UPK_GLOBAL);
+    return (struct global *)(void *)c;
+}
+static inline struct bytearray *as_bytearray(struct upk_cell *c) {
+    assert(c->kind == UPK_BYTEARRAY);
+    return (struct bytearray *)(void *)c;
+}
 static inline struct upk_cell *object_args(const struct object *o) {
     return o->more && o->more->args ? o->more->args : o->args;
 }
@@ -157,9 +189,9 @@ static inline struct upk_value value_of_cell(struct upk_cell *c) {
     return v;
 }
 
-/* The children of a compound cell as up to eight spans of values, in the order: callee and args are given as single values.
+/* The children of a compound cell as up to eight spans of values.  Single ones (callee, args, kw, state) share the first span.
  * raw: as the opcodes built it (callee, args, kw, state, items, adds, pairs); else after normalisation (args, kw, state, base
- * and items, pairs, adds; no callee). Returns the number of spans. */
+ * and items, pairs, adds; no callee). */
 struct span {
     const struct upk_value *at;
     size_t len;
@@ -171,18 +203,42 @@ struct children {
 };
 void cell_children(struct upk_cell *c, bool raw, struct children *out);
 
-/* ---- error filling (error.c) */
+/* ---- names */
+
+/* Row of a name of at most UPK_NAME_MOST bytes for module and qualname, as a stream spells it: below protocol 3 (reading 0) or
+ * from 3 on (1); 0: not in the table.  find_class reads whole vectors, so it is given padded copies. */
+static inline uint32_t find_row(const struct upk_policy *p, unsigned reading, const void *module,
+                                size_t module_len, const void *name, size_t name_len) {
+    uint8_t room[2][UPK_NAME_PADDED] = {{0}};
+    assert(module_len <= UPK_NAME_PADDED && name_len <= UPK_NAME_PADDED);
+    memcpy(room[0], module, module_len);
+    memcpy(room[1], name, name_len);
+    return p->find_class[reading](p->keys[reading], room[0], module_len, room[1], name_len);
+}
+/* As the stream spells it, Python 2 names mapped where the stream is old (N1), and nothing else interpreted.  (doc.c) */
+struct upk_compat global_name(const struct global *g);
+/* In its one modern spelling.  (doc.c) */
+struct upk_compat row_name(const struct upk_policy *p, uint32_t row);
+/* On the closed list of callables that no policy should grant.  (dangerous.c) */
+bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len);
+
+/* ---- error filling (error.c; error_copy in text.c) */
 
 /* Copy bytes into a bounded, printable, NUL-terminated field: non-printing and non-ASCII bytes as \xHH, "..." when cut. */
 void error_copy(char *to, size_t size, const uint8_t *from, size_t len);
+unsigned op_family(unsigned op); /* enum upk_family */
+/* The families of which some opcode is allowed: bits 1 << enum upk_family. */
+uint32_t policy_families(const struct upk_policy *policy);
 void error_set(struct upk_error *err, unsigned code, uint64_t offset, unsigned op);
 void error_policy(struct upk_error *err, const struct upk_policy *policy);
 /* The names of a row, and the policy's line: of `form` where it is not 0, else of the row. */
 void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form);
-/* On the closed list of callables that no policy should grant. */
-bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len);
 
 /* ---- numbers and text (number.c, utf8.c) */
+
+static inline uint64_t add_saturated(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 /* Strict UTF-8 with surrogates allowed, overlong forms and beyond U+10FFFF refused (Python's surrogatepass).  *ascii says that
  * every byte is below 0x80. */
@@ -194,7 +250,7 @@ unsigned utf8_encode(uint32_t c, uint8_t out[4]);
 
 /* Little-endian two's complement of n bytes into a value: INT where it fits, else BIGINT, a view of the least length. */
 struct upk_value int_from_bytes(const uint8_t *p, size_t n);
-/* Decimal digits with an optional leading '-', already validated: into a value; NULL mem failure returns false. */
+/* Decimal digits with an optional leading '-', already validated: into a value; false: out of memory. */
 bool int_from_decimal(struct mem *m, const uint8_t *p, size_t n, struct upk_value *out);
 /* Decimal text of INT or BIGINT into mem-owned storage (*text, *len). */
 bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t *len);
@@ -225,7 +281,8 @@ bool measure_graph(struct upk_doc *doc, uint64_t *depth, uint64_t *size);
  * INVARIANT: no dict of the document has two equal keys (R210; a STR8 that is ASCII equals the same STR). */
 enum match_status { MATCH_OK, MATCH_REFUSED, MATCH_BUDGET, MATCH_MEMORY };
 /* While decoding: try an object that cannot change any more, whose parts are in the caches now.  What fits is done with; what
- * does not is left to match_document, so that the verdict comes at STOP all the same.  False: out of memory. */
+ * does not is left to match_document, so that the verdict comes at STOP all the same.  The keys of a large dict may still wait
+ * for their check then: where two are equal that refuses the document, whatever was matched.  False: out of memory. */
 bool match_early(struct upk_doc *doc, struct object *o);
 void match_free(struct upk_doc *doc);
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches,

@@ -1,13 +1,12 @@
-/* Errors: words for their parts, filling with bounded and escaped text, and the three texts made of them.  Detection happens
+/* Errors: words for their parts, filling them, and the three texts made of them.  Detection happens
  * elsewhere; this file only says it.
  *
  * Layer: runtime, beside everything.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "doc.h"
+#include "text.h"
 
 const char *upk_class_word(unsigned cls) {
     static const char *const words[] = {
@@ -27,15 +26,6 @@ const char *upk_op_name(unsigned op) {
     return op < UPK_OP_END ? names[op] : "unknown";
 }
 
-const char *upk_budget_word(unsigned b) {
-    static const char *const words[] = {
-#define UPK_X(name, word, standard, most, unit) #word,
-        UPK_BUDGETS(UPK_X)
-#undef UPK_X
-    };
-    return b < UPK_BUDGET_COUNT ? words[b] : "unknown";
-}
-
 static const char *budget_unit(unsigned b) {
     static const char *const units[] = {
 #define UPK_X(name, word, standard, most, unit) unit,
@@ -45,15 +35,7 @@ static const char *budget_unit(unsigned b) {
     return b < UPK_BUDGET_COUNT ? units[b] : "";
 }
 
-/* The largest figure that a policy may set; measuring stops above it. */
-static uint64_t budget_most(unsigned b) {
-    static const uint64_t most[] = {
-#define UPK_X(name, word, standard, largest, unit) largest,
-        UPK_BUDGETS(UPK_X)
-#undef UPK_X
-    };
-    return b < UPK_BUDGET_COUNT ? most[b] : 0;
-}
+static uint64_t budget_most(unsigned b) { return b < UPK_BUDGET_COUNT ? upk_budget_most[b] : 0; }
 
 const char *upk_code_sentence(unsigned code) {
     switch (code) {
@@ -76,29 +58,6 @@ static unsigned class_of_code(unsigned code) {
 }
 
 /* ---- filling */
-
-void error_copy(char *to, size_t size, const uint8_t *from, size_t len) {
-    static const char hex[] = "0123456789abcdef";
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        bool plain = from[i] >= 0x20 && from[i] < 0x7f && from[i] != '\\';
-        size_t want = plain ? 1 : 4;
-        size_t rest = i + 1 < len ? 3 : 0; /* room for "..." unless this is the end */
-        if (want + rest > size - 1 - n) {
-            for (int dot = 0; dot < 3 && n < size - 1; dot++) to[n++] = '.';
-            break;
-        }
-        if (plain) {
-            to[n++] = (char)from[i];
-        } else {
-            to[n++] = '\\';
-            to[n++] = 'x';
-            to[n++] = hex[from[i] >> 4];
-            to[n++] = hex[from[i] & 15];
-        }
-    }
-    to[n] = 0;
-}
 
 void error_set(struct upk_error *err, unsigned code, uint64_t offset, unsigned op) {
     memset(err, 0, sizeof *err);
@@ -133,119 +92,143 @@ void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t 
 
 /* ---- writing */
 
-struct text { /* counts like snprintf while it fills */
-    char *buf;
-    size_t size, len;
-};
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-put(struct text *t, const char *format, ...) {
-    char *at = t->buf && t->len < t->size ? t->buf + t->len : NULL;
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(at, at ? t->size - t->len : 0, format, args);
-    va_end(args);
-    if (n > 0) t->len += (size_t)n;
-}
-
-static void text_init(struct text *t, char *buf, size_t size) {
-    t->buf = size ? buf : NULL;
-    t->size = size;
-    t->len = 0;
-    if (size) buf[0] = 0;
-}
-
-static void put_name(struct text *t, const struct upk_error *e) { put(t, "%s::%s", e->module, e->name); }
+static void put_name(struct text *t, const struct upk_error *e) { text_add(t, "%s::%s", e->module, e->name); }
 
 size_t upk_error_message(const struct upk_error *e, char *buf, size_t size) {
-    struct text t;
-    text_init(&t, buf, size);
+    struct text t = text_in(buf, size);
+    t.bare = true; /* cut as snprintf cuts */
     switch (e->code) {
     case UPK_ERR_GLOBAL:
-        put(&t, "global ");
+        text_add(&t, "global ");
         put_name(&t, e);
-        put(&t, e->dangerous ? " is not granted, and no policy should grant it" : " is not granted");
+        text_add(&t, e->dangerous ? " is not granted, and no policy should grant it" : " is not granted");
         break;
-    case UPK_ERR_OPCODE_UNKNOWN: put(&t, "byte 0x%02x is no opcode", e->byte); break;
+    case UPK_ERR_OPCODE_UNKNOWN: text_add(&t, "byte 0x%02x is no opcode", e->byte); break;
     case UPK_ERR_BUDGET:
-        put(&t, "%s: budget %s is %" PRIu64, upk_code_sentence(e->code), upk_budget_word(e->budget),
-            e->limit);
+        text_add(&t, "%s: budget %s is %" PRIu64, upk_code_sentence(e->code), upk_budget_word(e->budget),
+                 e->limit);
         bool more = e->figure > budget_most(e->budget);
-        if (e->figure) put(&t, ", found %s%" PRIu64, more ? "more than " : "", e->figure - more);
-        put(&t, " %s", budget_unit(e->budget));
+        if (e->figure) text_add(&t, ", found %s%" PRIu64, more ? "more than " : "", e->figure - more);
+        text_add(&t, " %s", budget_unit(e->budget));
         break;
     default:
         if (e->module[0]) {
             put_name(&t, e);
-            put(&t, ": ");
+            text_add(&t, ": ");
         }
-        put(&t, "%s", upk_code_sentence(e->code));
+        text_add(&t, "%s", upk_code_sentence(e->code));
     }
-    if (e->detail[0]) put(&t, ": %s", e->detail);
-    if (e->file_kind[0]) put(&t, " (this is %s, not a pickle)", e->file_kind);
+    if (e->detail[0]) text_add(&t, ": %s", e->detail);
+    if (e->file_kind[0]) text_add(&t, " (this is %s, not a pickle)", e->file_kind);
     return t.len;
 }
 
-/* An ASCII word that a policy may hold without quotes. */
-static bool is_word(const char *s) {
-    bool start = true;
-    if (!*s) return false;
-    for (; *s; s++) {
-        bool letter = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_';
-        bool digit = *s >= '0' && *s <= '9';
-        if (*s == '.' && !start) {
-            start = true;
-        } else if (letter || (digit && !start)) {
-            start = false;
-        } else {
-            return false;
-        }
-    }
-    return !start;
-}
+static bool is_word(const char *s) { return name_is_plain((const uint8_t *)s, strlen(s)); }
 
-static const char *family_of(unsigned op) {
-    static const char *const words[] = {
+static const char *const family_words[] = {
 #define UPK_X(name, word) #word,
-        UPK_FAMILIES(UPK_X)
+    UPK_FAMILIES(UPK_X)
 #undef UPK_X
-    };
+};
+
+unsigned op_family(unsigned op) {
     static const uint8_t families[] = {0,
 #define UPK_X(name, byte, protocol, family) UPK_FAMILY_##family,
                                        UPK_OPCODES(UPK_X)
 #undef UPK_X
     };
-    return op < UPK_OP_END ? words[families[op]] : "";
+    return op < UPK_OP_END ? families[op] : 0u;
+}
+
+/* A dotted name as a policy writes it: in quotes where a part of it is one of the words that are no names
+ * there (docs/language.md). */
+static void add_name_of_policy(struct text *t, const char *name) {
+    static const char *const words[] = {"because", "fail_open", "instance", "ref", "where"};
+    const char *quote = "";
+    for (const char *part = name;; part++) {
+        size_t len = strcspn(part, ".");
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i]) == len && memcmp(part, words[i], len) == 0) quote = "\"";
+        part += len;
+        if (!*part) break;
+    }
+    text_add(t, "%s%s%s", quote, name, quote);
+}
+
+/* A class by its name, as far as a name can say that. */
+static bool looks_like_class(const char *name) {
+    const char *last = strrchr(name, '.');
+    last = last ? last + 1 : name;
+    while (*last == '_') last++;
+    return *last >= 'A' && *last <= 'Z';
+}
+
+static void add_arguments(struct text *t, uint32_t n) {
+    text_add(t, "(");
+    for (uint32_t i = 0; i < n && n <= 26; i++) text_add(t, "%s%c: any", i ? ", " : "", (char)('a' + (int)i));
+    text_add(t, n > 26 ? "args: any...)" : ")");
+}
+
+/* The row that would grant what was seen of the name (upk_error_observe); what is not known is `any`. */
+static void add_row(struct text *t, const struct upk_error *e) {
+    const bool is_func = e->verb == UPK_VERB_CALL && !looks_like_class(e->name);
+    if (!e->verb && e->code != UPK_ERR_GLOBAL) return;
+    text_add(t, "module ");
+    add_name_of_policy(t, e->module);
+    text_add(t, e->verb == UPK_VERB_CONST                             ? " { const "
+                : is_func || (!e->verb && !looks_like_class(e->name)) ? " { func "
+                                                                      : " { class ");
+    add_name_of_policy(t, e->name);
+    switch ((enum upk_verb)e->verb) {
+    case UPK_VERB_NONE: /* nothing was seen */
+        text_add(t, looks_like_class(e->name) ? " call(args: any...)" : "(args: any...) -> builtins::object");
+        break;
+    case UPK_VERB_CONST: text_add(t, "; }"); return;
+    case UPK_VERB_REF: text_add(t, " ref; }"); return;
+    case UPK_VERB_CALL:
+    case UPK_VERB_FUNC:
+        if (!is_func) text_add(t, " call");
+        add_arguments(t, e->arity);
+        if (is_func) text_add(t, " -> builtins::object");
+        break;
+    case UPK_VERB_NEW:
+        text_add(t, " new");
+        add_arguments(t, e->arity);
+        break;
+    }
+    if (e->steps & UPK_STEP_KEYWORDS) text_add(t, " kw { *: any }");
+    if (e->steps & UPK_STEP_STATE) text_add(t, " state any");
+    if (e->steps & UPK_STEP_ITEMS) text_add(t, " items any");
+    if (e->steps & UPK_STEP_PAIRS) text_add(t, " pairs any: any");
+    if (e->steps & UPK_STEP_ADDS) text_add(t, " adds any");
+    text_add(t, " because \"TODO\"; }");
+}
+
+/* The families that are allowed, and the one that is wanted. */
+static void add_families(struct text *t, const struct upk_error *e) {
+    const unsigned wanted = op_family(e->opcode);
+    if (wanted == UPK_FAMILY_EXT) return; /* never under a policy */
+    text_add(t, "opcodes ");
+    for (unsigned f = 0; f < UPK_FAMILY_COUNT; f++)
+        if (e->families >> f & 1 && f != wanted) text_add(t, "%s, ", family_words[f]);
+    text_add(t, "%s;", family_words[wanted]);
 }
 
 size_t upk_error_grant(const struct upk_error *e, char *buf, size_t size) {
-    struct text t;
-    text_init(&t, buf, size);
+    struct text t = text_in(buf, size);
+    t.bare = true; /* cut as snprintf cuts */
     switch (e->code) {
-    case UPK_ERR_GLOBAL: {
-        if (e->dangerous || !is_word(e->module) || !is_word(e->name)) break;
-        const char *last = strrchr(e->name, '.');
-        last = last ? last + 1 : e->name;
-        while (*last == '_') last++;
-        if (*last >= 'A' && *last <= 'Z') {
-            put(&t, "module %s { class %s call(args: any...) because \"TODO\"; }", e->module, e->name);
-        } else {
-            put(&t, "module %s { func %s(args: any...) -> builtins::object because \"TODO\"; }", e->module,
-                e->name);
-        }
+    case UPK_ERR_GLOBAL:
+    case UPK_ERR_STEP:
+    case UPK_ERR_RECIPE:
+        if (!e->dangerous && is_word(e->module) && is_word(e->name)) add_row(&t, e);
         break;
-    }
-    case UPK_ERR_OPCODE_REFUSED:
-        if (strcmp(family_of(e->opcode), "ext") != 0) put(&t, "opcodes core, %s;", family_of(e->opcode));
-        break;
+    case UPK_ERR_OPCODE_REFUSED: add_families(&t, e); break;
     case UPK_ERR_BUDGET:
         if (e->figure && e->figure <= budget_most(e->budget))
-            put(&t, "budget %s %" PRIu64 ";", upk_budget_word(e->budget), e->figure);
+            text_add(&t, "budget %s %" PRIu64 ";", upk_budget_word(e->budget), e->figure);
         break;
-    case UPK_ERR_CYCLE: put(&t, "root any cyclic;"); break;
+    case UPK_ERR_CYCLE: text_add(&t, "root any cyclic;"); break;
     default: break;
     }
     return t.len;

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "compat_names.h"
 #include "machine.h"
+#include "text.h"
 
 const char *kind_word(unsigned kind) {
     static const char *const words[] = {
@@ -19,53 +19,17 @@ const char *kind_word(unsigned kind) {
 
 /* ---- the path of the open containers */
 
-static void path_put(char *out, size_t size, size_t *len, const char *text) {
-    size_t n = strlen(text);
-    if (*len >= size || n > size - 1 - *len) {
-        *len = size; /* full: nothing after it may be added */
-        return;
-    }
-    memcpy(out + *len, text, n + 1);
-    *len += n;
-}
-
-static void path_put_key(char *out, size_t size, size_t *len, struct upk_value key) {
-    char text[64], part[80];
-    key = value_resolve(key);
-    if (key.kind == UPK_STR || key.kind == UPK_STR8) {
-        error_copy(text, 40, key.as.bytes, key.len);
-        bool word = key.len > 0;
-        for (const char *c = text; *c; c++) {
-            bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
-                          (*c >= '0' && *c <= '9' && c != text);
-            word = word && letter;
-        }
-        (void)snprintf(part, sizeof part, word ? ".%s" : "[\"%s\"]", text);
-    } else if (key.kind == UPK_INT || key.kind == UPK_BOOL) {
-        (void)snprintf(part, sizeof part, "[%lld]", (long long)key.as.i);
-    } else {
-        (void)snprintf(part, sizeof part, "[a %s]", kind_word(key.kind));
-    }
-    path_put(out, size, len, part);
-}
-
-static void path_put_index(char *out, size_t size, size_t *len, size_t index) {
-    char part[32];
-    (void)snprintf(part, sizeof part, "[%zu]", index);
-    path_put(out, size, len, part);
-}
-
 /* The values below the first mark: a container that waits for one member (APPEND, SETITEM), that member a container that waits,
  * and so on; an object that waits for its state. */
-static void path_put_chain(char *out, size_t size, size_t *len, const struct upk_value *v, size_t n) {
+static void put_chain(struct text *path, const struct upk_value *v, size_t n) {
     size_t i = 0;
     while (i + 1 < n) {
         unsigned kind = v[i].kind;
         if (kind == UPK_DICT) {
-            path_put_key(out, size, len, v[i + 1]);
+            text_add_key(path, v[i + 1]);
             i += 2;
         } else if (kind == UPK_LIST || kind == UPK_OBJECT) {
-            if (kind == UPK_LIST) path_put_index(out, size, len, v[i].as.cell->len);
+            if (kind == UPK_LIST) text_add_index(path, v[i].as.cell->len);
             i++;
         } else {
             return;
@@ -74,11 +38,10 @@ static void path_put_chain(char *out, size_t size, size_t *len, const struct upk
 }
 
 /* Each mark opens the members of the value below it; where that is no container, a tuple (or a call) is being collected. */
-void machine_path(const struct machine *m, char *out, size_t size) {
-    size_t len = 0;
-    path_put(out, size, &len, "$");
-    path_put_chain(out, size, &len, m->stack,
-                   (size_t)((m->mark_count ? m->stack + m->marks[0] : m->sp) - m->stack));
+static void write_path(const struct machine *m, char *out, size_t size) {
+    struct text path = text_in(out, size);
+    text_add_whole(&path, "$");
+    put_chain(&path, m->stack, (size_t)((m->mark_count ? m->stack + m->marks[0] : m->sp) - m->stack));
     for (size_t k = 0; k < m->mark_count; k++) {
         const struct upk_value *from = m->stack + m->marks[k];
         const struct upk_value *to = k + 1 < m->mark_count ? m->stack + m->marks[k + 1] : m->sp;
@@ -91,9 +54,9 @@ void machine_path(const struct machine *m, char *out, size_t size) {
             if (kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET || kind == UPK_OBJECT) n--;
         }
         if (below.kind == UPK_DICT) {
-            if (n % 2) path_put_key(out, size, &len, from[n - 1]);
+            if (n % 2) text_add_key(&path, from[n - 1]);
         } else if (below.kind != UPK_SET) {
-            path_put_index(out, size, &len, before + n);
+            text_add_index(&path, before + n);
         }
     }
 }
@@ -105,7 +68,7 @@ bool machine_fail(struct machine *m, unsigned code) {
     m->failed = true;
     error_set(&m->error, code, (uint64_t)(m->at - m->start), m->op < UPK_OP_END ? m->op : 0);
     m->error.byte = m->at < m->end ? *m->at : 0;
-    machine_path(m, m->error.path, sizeof m->error.path);
+    write_path(m, m->error.path, sizeof m->error.path);
     return false;
 }
 

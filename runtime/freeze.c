@@ -1,63 +1,50 @@
 /* What was used does not change: marks on cells that arguments, states and keys reach (rules 2 and 9 of docs/runtime.md).
  *
- * Marking stops at what is marked already, and nothing marked may grow; so every cell is visited once in a decode, and the
- * marks are a closed set at any time.
+ * Marking stops at what is marked already, and nothing marked may grow; so every cell is visited once in a decode, and what
+ * is CLOSED, or HARD, stays closed.  A state is only frozen itself (CELL_FROZEN): what it holds may still be filled.
  * Layer: runtime, under call.c and keys.c.
  */
 #include "machine.h"
+#include "scratch.h"
 
 static bool work_push(struct machine *m, struct upk_cell *c) {
-    if (m->work_len == m->work_cap) {
-        size_t cap = m->work_cap ? 2 * m->work_cap : 64;
-        struct upk_cell **to = mem_resize(&m->doc->mem, m->work, m->work_cap * sizeof(struct upk_cell *),
-                                          cap * sizeof(struct upk_cell *));
-        if (!to) return machine_fail_memory(m);
-        m->work = to;
-        m->work_cap = cap;
-    }
-    m->work[m->work_len++] = c;
+    struct upk_cell **work =
+        array_room(&m->doc->mem, m->work, &m->work_cap, m->work_len + 1, sizeof(struct upk_cell *));
+    if (!work) return machine_fail_memory(m);
+    m->work = work;
+    work[m->work_len++] = c;
     return true;
-}
-
-static bool is_container(unsigned kind) {
-    return kind == UPK_TUPLE || kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET ||
-           kind == UPK_FROZENSET;
-}
-
-static bool is_compound(unsigned kind) {
-    return is_container(kind) || kind == UPK_OBJECT || kind == UPK_PERSID;
 }
 
 bool freeze_arguments(struct machine *m, struct upk_cell *c) {
     const size_t base = m->work_len;
-    if (!(c->flags & CELL_FROZEN)) {
-        c->flags |= CELL_FROZEN;
+    if (!(c->flags & CELL_CLOSED)) {
+        c->flags |= CELL_FROZEN | CELL_CLOSED;
         if (c->flags & CELL_HAS_CELL && !work_push(m, c)) return false;
     }
     while (m->work_len > base) {
         const struct upk_cell *top = m->work[--m->work_len];
         for (uint32_t i = 0; i < top->len; i++) {
-            if (!is_container(top->items[i].kind)) continue;
+            if (!kind_is_container(top->items[i].kind)) continue;
             struct upk_cell *child = top->items[i].as.cell;
-            if (child->flags & CELL_FROZEN) continue;
-            child->flags |= CELL_FROZEN;
+            if (child->flags & CELL_CLOSED) continue;
+            child->flags |= CELL_FROZEN | CELL_CLOSED;
             if (child->flags & CELL_HAS_CELL && !work_push(m, child)) return false;
         }
     }
     return true;
 }
 
-bool freeze_state(struct machine *m, struct upk_value state) {
-    (void)m;
-    if (!is_container(state.kind)) return true;
+void freeze_state(struct upk_value state) {
+    if (!kind_is_container(state.kind)) return;
     struct upk_cell *c = state.as.cell;
+    bool again = c->flags & CELL_FROZEN;
     c->flags |= CELL_FROZEN;
-    if (c->kind != UPK_TUPLE) return true;
+    if (c->kind != UPK_TUPLE || again) return; /* a tuple that many objects share is looked through once */
     for (uint32_t i = 0; i < c->len; i++) {
-        if (is_container(c->items[i].kind) && c->items[i].kind != UPK_TUPLE)
+        if (kind_is_container(c->items[i].kind) && c->items[i].kind != UPK_TUPLE)
             c->items[i].as.cell->flags |= CELL_FROZEN;
     }
-    return true;
 }
 
 /* ---- rule 9 */
@@ -77,7 +64,7 @@ static bool harden_all(struct machine *m, struct upk_cell *c) {
         for (unsigned s = 0; s < children.count; s++) {
             for (size_t i = 0; i < children.spans[s].len; i++) {
                 struct upk_value v = children.spans[s].at[i];
-                if (is_compound(v.kind) && !harden_one(m, v.as.cell)) return false;
+                if (kind_is_compound(v.kind) && !harden_one(m, v.as.cell)) return false;
             }
         }
     }
@@ -96,7 +83,7 @@ static bool by_identity(const struct machine *m, const struct object *o) {
 }
 
 bool harden(struct machine *m, struct upk_value v, bool is_key) {
-    if (!is_compound(v.kind)) return true;
+    if (!kind_is_compound(v.kind)) return true;
     if (!is_key) return harden_all(m, v.as.cell);
     /* Keys: through tuples and frozensets to the objects whose hash counts. */
     const size_t base = m->work_len;

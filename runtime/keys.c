@@ -4,16 +4,18 @@
  * as both; tuples and frozensets are equal by their members; names by what they name; objects and the rest by identity.
  * Small containers are looked through as they grow: those of scalars by a bitmap of short hashes.  Large ones wait for STOP and
  * are then hashed under a secret.  Hashing a tuple visits all of it, so its size with sharing written out is charged to the
- * budget `expanded`.
+ * budget `expanded`, and so are the bytes of its texts.
  * Layer: runtime, under machine.c.
  */
 #include <math.h>
 #include <string.h>
 
 #include "machine.h"
+#include "scratch.h"
 
 enum {
     SMALL = 32,
+    BYTES_A_VALUE = 64, /* so many bytes of text cost as much as a value */
     SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR |
                    1 << UPK_STR8 | 1 << UPK_BYTES
 };
@@ -24,7 +26,7 @@ struct key { /* eight bytes: checking many is as slow as the memory it goes thro
 };
 
 void keys_free(struct machine *m) {
-    (void)mem_resize(&m->doc->mem, m->pending, m->pending_cap * sizeof(struct upk_cell *), 0);
+    array_free(&m->doc->mem, m->pending, m->pending_cap, sizeof(struct upk_cell *));
 }
 
 /* ---- equality of scalars */
@@ -47,7 +49,8 @@ static bool float_is_whole(double f, uint64_t *magnitude, unsigned *shift) {
 enum { FLOAT_BYTES = 136 }; /* of the largest one as an int, and its sign */
 
 /* That float as the int it equals: little-endian two's complement in `bytes`. */
-static struct upk_value int_of_float(double f, uint64_t magnitude, unsigned shift, uint8_t bytes[FLOAT_BYTES]) {
+static struct upk_value int_of_float(double f, uint64_t magnitude, unsigned shift,
+                                     uint8_t bytes[FLOAT_BYTES]) {
     memset(bytes, 0, FLOAT_BYTES);
     for (unsigned i = 0; i < 64; i++) {
         unsigned to = i + shift;
@@ -114,7 +117,9 @@ static bool shallow_equal(struct upk_value a, struct upk_value b, bool *inner) {
 /* ---- hashing */
 
 static uint64_t hash_int(struct machine *m, struct upk_value v) {
-    return v.kind == UPK_BIGINT ? hash_bytes(m, v.as.bytes, v.len, 3) : hash_number(m, (uint64_t)v.as.i);
+    if (v.kind != UPK_BIGINT) return hash_number(m, (uint64_t)v.as.i);
+    m->key_work += v.len / BYTES_A_VALUE;
+    return hash_bytes(m, v.as.bytes, v.len, 3);
 }
 
 static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
@@ -123,6 +128,8 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     case UPK_INT:
     case UPK_BIGINT: return hash_int(m, v);
     case UPK_FLOAT: {
+        if (isnan(v.as.f))
+            return hash_number(m, ++m->nans ^ UINT64_C(0x7ff8000000000000)); /* equal to nothing */
         uint8_t room[FLOAT_BYTES];
         uint64_t bits;
         memcpy(&bits, &v.as.f, sizeof bits);
@@ -130,7 +137,7 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     }
     case UPK_STR:
     case UPK_STR8:
-    case UPK_BYTES: return hash_bytes(m, v.as.bytes, v.len, 5);
+    case UPK_BYTES: m->key_work += v.len / BYTES_A_VALUE; return hash_bytes(m, v.as.bytes, v.len, 5);
     case UPK_GLOBAL: {
         const struct global *g = as_global(v.as.cell);
         return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
@@ -162,13 +169,9 @@ struct open {
 
 static bool open_push(struct machine *m, struct open **stack, size_t *len, size_t *cap,
                       const struct upk_cell *c) {
-    if (*len == *cap) {
-        size_t more = *cap ? 2 * *cap : 16;
-        struct open *to = mem_resize(&m->doc->mem, *stack, *cap * sizeof *to, more * sizeof *to);
-        if (!to) return machine_fail_memory(m);
-        *stack = to;
-        *cap = more;
-    }
+    struct open *to = array_room(&m->doc->mem, *stack, cap, *len + 1, sizeof *to);
+    if (!to) return machine_fail_memory(m);
+    *stack = to;
     (*stack)[(*len)++] = (struct open){.cell = c, .hash = c->kind == UPK_TUPLE ? 11 : 13};
     return true;
 }
@@ -177,7 +180,7 @@ static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
     v = value_resolve(v);
     if (!is_nested(v)) {
         *out = hash_leaf(m, v);
-        return true;
+        return fail_over(m, UPK_BUDGET_EXPANDED, m->key_work);
     }
     m->key_work += v.as.cell->size;
     if (!fail_over(m, UPK_BUDGET_EXPANDED, m->key_work)) return false;
@@ -194,6 +197,7 @@ static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
                 continue;
             }
             done = hash_leaf(m, item);
+            ok = fail_over(m, UPK_BUDGET_EXPANDED, m->key_work);
         } else {
             done = hash_number(m, top->hash + top->cell->len);
             if (--len == 0) break;
@@ -203,7 +207,7 @@ static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
         top->hash = top->cell->kind == UPK_TUPLE ? hash_number(m, top->hash * 3 ^ done)
                                                  : top->hash + hash_number(m, done);
     }
-    (void)mem_resize(&m->doc->mem, stack, cap * sizeof *stack, 0);
+    array_free(&m->doc->mem, stack, cap, sizeof *stack);
     *out = done;
     return ok;
 }
@@ -226,15 +230,11 @@ static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value
             *equal = ok && hashes[0] == hashes[1];
         } else if (*equal && inner) {
             uint32_t n = a.as.cell->len;
-            if (cap - len < n) {
-                size_t more = 2 * (len + n);
-                struct pair *to = mem_resize(&m->doc->mem, stack, cap * sizeof *to, more * sizeof *to);
-                if (!to) {
-                    ok = machine_fail_memory(m);
-                    break;
-                }
+            if (n > 0) {
+                struct pair *to = array_room(&m->doc->mem, stack, &cap, len + n, sizeof *to);
+                ok = to || machine_fail_memory(m);
+                if (!ok) break;
                 stack = to;
-                cap = more;
             }
             for (uint32_t i = 0; i < n; i++)
                 stack[len++] = (struct pair){a.as.cell->items[i], b.as.cell->items[i]};
@@ -243,7 +243,7 @@ static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value
         len--;
         a = stack[len].a, b = stack[len].b;
     }
-    (void)mem_resize(&m->doc->mem, stack, cap * sizeof *stack, 0);
+    array_free(&m->doc->mem, stack, cap, sizeof *stack);
     return ok;
 }
 
@@ -332,15 +332,10 @@ static bool large_distinct(struct machine *m, const struct upk_cell *c, uint32_t
 /* Large containers are checked when they are finished, at STOP. */
 static bool keys_defer(struct machine *m, struct upk_cell *c) {
     if (c->index) return true;
-    if (m->pending_len == m->pending_cap) {
-        size_t cap = m->pending_cap ? 2 * m->pending_cap : 16;
-        struct upk_cell **to =
-            mem_resize(&m->doc->mem, m->pending, m->pending_cap * sizeof(struct upk_cell *),
-                       cap * sizeof(struct upk_cell *));
-        if (!to) return machine_fail_memory(m);
-        m->pending = to;
-        m->pending_cap = cap;
-    }
+    struct upk_cell **to =
+        array_room(&m->doc->mem, m->pending, &m->pending_cap, m->pending_len + 1, sizeof(struct upk_cell *));
+    if (!to) return machine_fail_memory(m);
+    m->pending = to;
     m->pending[m->pending_len++] = c;
     c->index = 1;
     return true;
@@ -353,6 +348,7 @@ bool keys_finish(struct machine *m) {
         value_path(m->doc, c, m->error.path, sizeof m->error.path);
         return false;
     }
+    m->pending_len = 0;
     return true;
 }
 
@@ -379,12 +375,18 @@ static uint64_t load(const uint8_t *p, size_t n) {
     return w;
 }
 
-/* Eight bits that equal values share.  No secret: a collision costs one look through at most SMALL members. */
-static unsigned short_hash(struct upk_value v) {
+/* Eight bits that equal values share.  Every byte of a text counts; what is short has no secret, and a collision costs one look
+ * through at most SMALL members. */
+static unsigned short_hash(struct machine *m, struct upk_value v) {
     const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h;
     if (is_text(v.kind)) {
+        if (v.len > 24) {
+            machine_secret(m);
+            return (unsigned)(hash_leaf(m, v) >> 56);
+        }
         h = (load(v.as.bytes, v.len) ^ v.len) * k;
+        if (v.len > 16) h = (h ^ load(v.as.bytes + 8, 8)) * k;
         if (v.len > 8) h = (h ^ load(v.as.bytes + v.len - 8, 8)) * k;
     } else if (v.kind == UPK_FLOAT) {
         int64_t i = v.as.f > -9e18 && v.as.f < 9e18 ? (int64_t)v.as.f : 0;
@@ -408,13 +410,16 @@ static bool same_keys(const struct upk_cell *c, const struct upk_cell *earlier) 
     return true;
 }
 
-static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t step) {
+/* The members from `from` on are new: each differs from all before it. */
+static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step) {
     uint64_t seen[4] = {0};
     for (uint32_t i = 0; i < c->len; i += step) {
         struct upk_value v = c->items[i];
-        unsigned h = short_hash(v);
+        unsigned h = short_hash(m, v);
         uint64_t bit = UINT64_C(1) << (h & 63);
-        if (seen[h >> 6] & bit) {
+        if (i >= from && seen[h >> 6] & bit) {
+            m->key_work += i / step;
+            if (!fail_over(m, UPK_BUDGET_EXPANDED, m->key_work)) return false;
             for (uint32_t k = 0; k < i; k += step) {
                 bool inner;
                 if (shallow_equal(v, c->items[k], &inner)) return fail_equal(m, v);
@@ -422,7 +427,7 @@ static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t st
         }
         seen[h >> 6] |= bit;
     }
-    return true;
+    return fail_over(m, UPK_BUDGET_EXPANDED, m->key_work);
 }
 
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
@@ -450,7 +455,7 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     if (c->len / step > SMALL) return keys_defer(m, c);
     for (uint32_t i = 0; i < from; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) return nested_distinct(m, c, step);
-    if (!small_check(m, c, step)) return false;
+    if (!small_check(m, c, from, step)) return false;
     if (known && kinds == 1 << UPK_STR) *known = c;
     return true;
 }

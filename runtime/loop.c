@@ -3,7 +3,7 @@
  * The reading position and the stack pointer stand in locals and go back to the struct (SAVE) before anything that may fail
  * with a place or move the stack.  What an opcode pushes is kept as two words until it is known whether it is memoised at
  * once, as nearly all is: reading a value back that was stored a moment ago in other pieces costs more than all the rest.
- * Rules 3 to 6 of docs/runtime.md are enforced here and in steps.c.
+ * Rules 5 and 6 of docs/runtime.md are enforced here and in steps.c; call.c has rules 1 to 4.
  *
  * Sources: Lib/pickletools.py, Modules/_pickle.c for the meaning of each opcode; PEP 307, 3154, 574.
  * Layer: runtime, over steps.c, memo.c, reader.c, call.c.
@@ -13,32 +13,6 @@
 #include "loop.h"
 
 #define INLINE __attribute__((always_inline)) static inline
-
-static inline uint32_t le32(const uint8_t *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-static inline uint64_t le64(const uint8_t *p) {
-    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
-           (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
-}
-
-/* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
- * lengths of keys and words are random to a branch predictor: there is no branch on them below 32. */
-INLINE bool ascii_short(const uint8_t *p, size_t n, const uint8_t *end) {
-#define HIGH 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
-    static const uint8_t window[64] = {HIGH, HIGH, HIGH, HIGH}; /* from 32 - n: the high bits of n bytes */
-#undef HIGH
-    if (n > 32 || end - p < 32) return false;
-    uint64_t text[4], mask[4];
-    memcpy(text, p, sizeof text);
-    memcpy(mask, window + 32 - n, sizeof mask);
-    return !((text[0] & mask[0]) | (text[1] & mask[1]) | (text[2] & mask[2]) | (text[3] & mask[3]));
-}
-
-static inline uint64_t be64(const uint8_t *p) {
-    return (uint64_t)p[7] | (uint64_t)p[6] << 8 | (uint64_t)p[5] << 16 | (uint64_t)p[4] << 24 |
-           (uint64_t)p[3] << 32 | (uint64_t)p[2] << 40 | (uint64_t)p[1] << 48 | (uint64_t)p[0] << 56;
-}
 
 /* BININT, BININT1, BININT2: bytes of the argument, and the bits of four bytes that are its own. */
 static const uint8_t int_len[] = {[UPK_OP_BININT] = 4, [UPK_OP_BININT1] = 1, [UPK_OP_BININT2] = 2};

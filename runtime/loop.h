@@ -5,6 +5,7 @@
 #ifndef UPK_LOOP_H
 #define UPK_LOOP_H
 
+#include "bytes.h"
 #include "machine.h"
 
 /* The lowest place that may be popped: just above the newest mark. */

@@ -5,10 +5,13 @@
  *   cells.c     containers: making and filling them
  *   reader.c    text arguments of protocols 0 and 1
  *   memo.c      the memo
+ *   hash.c      hashing under a secret
  *   keys.c      keys of dicts and members of sets: hashable, none twice
  *   call.c      names, calls, BUILD
  *   normalise.c what calls of old protocols spell (N2 to N9)
  *   freeze.c    what was used does not change (rules 2 and 9)
+ *   fail.c      how it fails, and where
+ *   sniff.c     what the input is when it is no pickle
  *   decode.c    the entry points: machine, then measure, match, document
  *
  * Every function of a part returns false after machine_fail; the first failure stays.
@@ -72,7 +75,7 @@ struct machine {
     struct upk_cell *empty_tuple; /* NULL until needed */
     struct object *last_object;
     size_t next_buffer;
-    uint64_t ops, nodes, calls, key_work, depth, expanded;
+    uint64_t ops, nodes, calls, key_work, nans, depth, expanded;
     uint64_t most_marks, most_string, most_items, most_digits, most_long, most_name; /* figures for a scan */
     bool counting; /* count opcodes one by one, for a scan */
 
@@ -94,18 +97,14 @@ static inline uint64_t memo_count(const struct machine *m) {
 /* ---- failing */
 
 bool machine_fail(struct machine *m, unsigned code);
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-bool machine_fail_detail(struct machine *m, unsigned code, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool machine_fail_detail(struct machine *m, unsigned code,
+                                                               const char *format, ...);
 bool machine_fail_memory(struct machine *m); /* the cap or the allocator */
 bool machine_fail_budget(struct machine *m, enum upk_budget budget, uint64_t figure);
 bool machine_fail_name(struct machine *m, unsigned code, const uint8_t *module, size_t module_len,
                        const uint8_t *name, size_t name_len);
 bool machine_fail_row(struct machine *m, unsigned code, uint32_t row, const char *detail);
 const char *kind_word(unsigned kind);
-/* The path of the open containers, while the stream is being read. */
-void machine_path(const struct machine *m, char *out, size_t size);
 const char *sniff_file(const uint8_t *p, size_t n);
 
 /* ---- its life, and the loop */
@@ -145,6 +144,7 @@ bool read_text(struct machine *m, const uint8_t *p, size_t n, struct upk_value *
 
 bool memo_put(struct machine *m, uint64_t key, struct upk_value v);
 bool memo_get(struct machine *m, uint64_t key, struct upk_value *out);
+
 uint64_t hash_number(struct machine *m, uint64_t n);
 uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed);
 void machine_secret(struct machine *m); /* draw the secret; before the first hash */
@@ -169,8 +169,7 @@ bool normalise_call(struct machine *m, struct object *o);
 struct object_more *object_extend(struct machine *m, struct object *o);
 
 bool freeze_arguments(struct machine *m, struct upk_cell *c); /* rule 2, through containers */
-bool freeze_state(struct machine *m,
-                  struct upk_value state); /* rule 2, the state and a state tuple's members */
+void freeze_state(struct upk_value state); /* rule 2, the state and a state tuple's members */
 bool harden(struct machine *m, struct upk_value v, bool is_key); /* rule 9 */
 
 static inline bool fail_over(struct machine *m, enum upk_budget budget, uint64_t figure) {

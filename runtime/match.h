@@ -17,12 +17,13 @@
  * a value is matched, an object may be taken to fit, and is of class C if the forms of its row say so.
  * Only where forms of one row result in different classes are the forms themselves asked.
  *
- * Layer: private to the runtime, over scratch.h.
+ * Layer: private to the runtime, over scratch.h and text.h.
  */
 #ifndef UPK_MATCH_H
 #define UPK_MATCH_H
 
 #include "scratch.h"
+#include "text.h"
 
 enum fit { FIT_NO, FIT_YES, FIT_OPEN };
 
@@ -85,7 +86,6 @@ struct matcher {
 
 bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t);
 bool length_fits(uint64_t n, const struct upk_type *t);
-bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32_t len);
 
 /* ---- shape_goal.c */
 
@@ -144,14 +144,6 @@ void cyclic_free(struct matcher *m);
 void explain_object(struct matcher *m, const struct object *o, struct match_result *why);
 void explain_root(struct matcher *m, struct match_result *why);
 
-struct text { /* NUL-terminated text that is cut where it does not fit, with "..." */
-    char *at;
-    size_t size, len; /* size at least 1 */
-};
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-void text_add(struct text *t, const char *format, ...);
 void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type);
 void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v);
 

@@ -34,10 +34,6 @@ struct measure {
     bool cyclic;
 };
 
-static uint64_t add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
-static bool is_compound(struct upk_value v) { return v.kind >= UPK_PERSID; }
-
 static struct vertex *known(const struct measure *m, const struct upk_cell *c) {
     if (c->size >= m->count || m->vertices[c->size].cell != c) return NULL;
     return &m->vertices[c->size];
@@ -78,7 +74,7 @@ static void advance(struct measure *m, struct upk_cell **child) {
         skip -= i;
         for (; i < kids.spans[s].len; i++) {
             struct upk_value w = kids.spans[s].at[i];
-            if (is_compound(w)) {
+            if (kind_is_compound(w.kind)) {
                 const struct vertex *k = known(m, w.as.cell);
                 if (!k) {
                     *child = w.as.cell;
@@ -101,15 +97,15 @@ static void sum_up(struct measure *m, const struct vertex *v, uint64_t *size, ui
         for (size_t i = 0; i < kids.spans[s].len; i++) {
             struct upk_value w = kids.spans[s].at[i];
             uint32_t below = 1;
-            if (!is_compound(w)) {
-                *size = add(*size, 1);
+            if (!kind_is_compound(w.kind)) {
+                *size = add_saturated(*size, 1);
             } else {
                 const struct vertex *k = known(m, w.as.cell);
                 if (k->low != DONE) {
                     ++*within;
                     continue;
                 }
-                *size = add(*size, k->size);
+                *size = add_saturated(*size, k->size);
                 below = k->depth;
             }
             if (below > *depth) *depth = below;
@@ -125,7 +121,7 @@ static void complete(struct measure *m, size_t at) {
     for (size_t i = at; i < m->open_count; i++) sum_up(m, &m->vertices[m->open[i]], &size, &below, &within);
     if (within > 0) {
         m->cyclic = true;
-        size = add(size, within - (cells - 1));
+        size = add_saturated(size, within - (cells - 1));
     }
     uint64_t depth = cells + below;
     for (size_t i = at; i < m->open_count; i++) {
@@ -168,11 +164,11 @@ static bool explore(struct measure *m, struct upk_cell *from) {
 
 bool measure_graph(struct upk_doc *doc, uint64_t *depth, uint64_t *size) {
     struct measure m = {.mem = &doc->mem};
-    bool ok = !is_compound(doc->root) || explore(&m, doc->root.as.cell);
+    bool ok = !kind_is_compound(doc->root.kind) || explore(&m, doc->root.as.cell);
     /* Objects that were popped are matched too, so a cycle among them counts. */
     for (struct object *o = doc->objects; ok && o; o = o->next) ok = explore(&m, &o->cell);
     if (ok) {
-        const struct vertex *root = is_compound(doc->root) ? known(&m, doc->root.as.cell) : NULL;
+        const struct vertex *root = kind_is_compound(doc->root.kind) ? known(&m, doc->root.as.cell) : NULL;
         *size = root ? root->size : 1;
         *depth = root ? root->depth : 1;
         doc->cyclic = m.cyclic;

@@ -1,47 +1,12 @@
-/* The memo, and the keyed hashing that it, the names and the key tables share.
+/* The memo.
  *
  * Keys that follow each other stand in an array; a key far ahead goes to a hash table, so that a stream cannot buy memory with
  * a large number.  A key beyond the stream's length is a lie: every entry costs at least one byte.
- * Layer: runtime, under machine.c.
+ * Layer: runtime, under machine.c; over hash.c.
  */
 #include <string.h>
-#include <sys/random.h>
 
 #include "machine.h"
-
-/* A secret for hashing: an attacker who cannot know it cannot aim for collisions.  Where the kernel has none to give, the
- * addresses of this decode must do. */
-void machine_secret(struct machine *m) {
-    if (m->has_secret) return;
-    if (getrandom(m->secret, sizeof m->secret, GRND_NONBLOCK) != (ssize_t)sizeof m->secret) {
-        m->secret[0] = (uint64_t)(uintptr_t)m * UINT64_C(0x9e3779b97f4a7c15);
-        m->secret[1] = (uint64_t)(uintptr_t)m->start ^ (uint64_t)(uintptr_t)m->doc->mem.blocks;
-    }
-    m->secret[1] |= 1;
-    m->has_secret = true;
-}
-
-static uint64_t mix(uint64_t a, uint64_t b) {
-    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-uint64_t hash_number(struct machine *m, uint64_t n) {
-    return mix(n ^ m->secret[0], m->secret[1] ^ UINT64_C(0x9e3779b97f4a7c15));
-}
-
-uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed) {
-    uint64_t h = seed ^ m->secret[0], word;
-    const size_t len = n;
-    for (; n >= 8; p += 8, n -= 8) {
-        memcpy(&word, p, 8);
-        h = mix(h ^ word, m->secret[1] ^ UINT64_C(0xe7037ed1a0b428db));
-    }
-    word = 0;
-    if (n) memcpy(&word, p, n);
-    h = mix(h ^ word, m->secret[1] ^ UINT64_C(0x8ebc6af09c88c6e3));
-    return mix(h ^ len, m->secret[1] ^ UINT64_C(0x589965cc75374cc3));
-}
 
 static struct memo_slot *sparse_find(struct machine *m, uint64_t key) {
     size_t i = (size_t)hash_number(m, key) & (m->sparse_cap - 1);

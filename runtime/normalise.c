@@ -10,8 +10,7 @@
 #include "machine.h"
 
 static bool is_text(struct upk_value v, const char *text) {
-    size_t n = strlen(text);
-    return (v.kind == UPK_STR || v.kind == UPK_STR8) && v.len == n && memcmp(v.as.bytes, text, n) == 0;
+    return (v.kind == UPK_STR || v.kind == UPK_STR8) && bytes_are(v.as.bytes, v.len, text);
 }
 
 /* The row of a value that is a name; 0: it is none. */
@@ -28,6 +27,7 @@ static uint32_t special_of(const struct machine *m, struct upk_value v) {
 static bool become(struct machine *m, struct object *o, struct upk_value v) {
     struct object_more *more = object_extend(m, o);
     if (!more) return false;
+    assert(v.kind != UPK_OBJECT); /* value_resolve takes one step */
     more->value = v;
     o->cell.flags |= CELL_NORMAL;
     return true;
@@ -123,6 +123,7 @@ static bool spell_set(struct machine *m, struct object *o, unsigned kind, bool *
 static bool spell_getattr(struct machine *m, struct object *o, bool *done) {
     const struct upk_value *a = o->args->items;
     if (o->args->len != 2 || a[1].kind != UPK_STR || !row_of(a[0])) return true;
+    if (memchr(a[1].as.bytes, '.', a[1].len)) return true; /* getattr takes one step */
     struct upk_value name;
     if (!name_canonical(m, row_of(a[0]), a[1].as.bytes, a[1].len, &name)) return false;
     *done = true;
@@ -150,11 +151,11 @@ static bool spell_reconstructor(struct machine *m, struct object *o, bool *done)
         base = v.as.cell;
         break;
     case UPK_SPECIAL_TUPLE: fits = spread = v.kind == UPK_TUPLE; break;
-    case UPK_SPECIAL_INT:
-    case UPK_SPECIAL_STR:
-    case UPK_SPECIAL_FLOAT:
-    case UPK_SPECIAL_COMPLEX:
-    case UPK_SPECIAL_BYTES: fits = true; break;
+    case UPK_SPECIAL_INT: fits = v.kind == UPK_INT || v.kind == UPK_BIGINT; break;
+    case UPK_SPECIAL_FLOAT: fits = v.kind == UPK_FLOAT; break;
+    case UPK_SPECIAL_COMPLEX: fits = v.kind == UPK_OBJECT; break;
+    case UPK_SPECIAL_STR: fits = v.kind == UPK_STR || v.kind == UPK_STR8; break;
+    case UPK_SPECIAL_BYTES: fits = v.kind == UPK_BYTES || v.kind == UPK_STR8; break;
     default: break;
     }
     if (!fits) return true;
@@ -198,8 +199,8 @@ static bool spell_partial(struct machine *m, struct object *o, struct object *pa
     o->more->kw = part[2].kind == UPK_DICT ? part[2].as.cell : NULL;
     if (o->more->kw && !freeze_arguments(m, o->more->kw)) return false;
     partial->cell.index = UPK_VERB_NONE;
+    if (partial->cell.cap == 0) m->doc->unjudged--; /* it is no more to be judged */
     m->doc->used_up = true;
-    m->doc->unjudged--;
     *done = true;
     return true;
 }

@@ -192,10 +192,6 @@ bool int_to_decimal(struct mem *m, struct upk_value v, const char **text, size_t
 
 /* ---- floats */
 
-static bool is_word(const uint8_t *p, size_t n, const char *word) {
-    return n == strlen(word) && memcmp(p, word, n) == 0;
-}
-
 static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
 /* The significant digits of a text, without the point. */
@@ -253,11 +249,11 @@ static double significant_value(struct significant *s) {
 
 bool float_from_text(const uint8_t *p, size_t n, double *out) {
     bool negative = n > 0 && *p == '-';
-    if (is_word(p, n, "nan")) {
+    if (bytes_are(p, n, "nan")) {
         *out = NAN;
         return true;
     }
-    if (is_word(p + negative, n - negative, "inf")) {
+    if (bytes_are(p + negative, n - negative, "inf")) {
         *out = negative ? -INFINITY : INFINITY;
         return true;
     }

@@ -1,8 +1,8 @@
-/* Structural validation of a policy's tables: every fact that upk_tables.h and find_class.h state, in time
- * linear in their size.  Nothing else in the runtime looks at these facts again.
+/* Structural validation of a policy's tables, in time linear in their size: what upk_tables.h and find_class.h state of
+ * indices, order, text, null entries, forms, types and look-ups.  Nothing else in the runtime looks at these facts again.
+ * What no reader can tell from the tables is not checked: the digest, and that tables are as long as they say.
  *
- * Layer: runtime, above the contract; used by hosts that load tables they did not link, by tests, and by
- * policyc.
+ * Layer: runtime, above the contract; used by hosts that load tables they did not link, by tests, and by policyc.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,10 +29,20 @@ static bool fault(struct check *c, const char *table, uint32_t index, const char
         if (!(condition)) return fault(c, table, index, what); \
     } while (0)
 
+static bool is_zero(const void *bytes, size_t n) {
+    const uint8_t *const p = bytes;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] != 0) return false;
+    }
+    return true;
+}
+
 /* ---- texts and ranges ------------------------------------------------------------ */
 
+/* The padding belongs to no text; check_head has seen that it is there. */
 static bool in_pool(const struct upk_policy *p, struct upk_text t) {
-    return t.at <= p->pool_len && t.len <= p->pool_len - t.at;
+    const uint32_t len = p->pool_len - UPK_NAME_PADDED;
+    return t.at <= len && t.len <= len - t.at;
 }
 
 static bool in_table(uint32_t first, uint32_t count, uint32_t size) {
@@ -47,8 +57,7 @@ static bool is_utf8(const struct upk_policy *p, struct upk_text t) {
 static bool is_name(const struct upk_policy *p, struct upk_text t) { return t.len >= 1 && is_utf8(p, t); }
 
 static int compare_texts(const struct upk_policy *p, struct upk_text a, struct upk_text b) {
-    const int c = memcmp(p->pool + a.at, p->pool + b.at, a.len < b.len ? a.len : b.len);
-    return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
+    return bytes_compare(p->pool + a.at, a.len, p->pool + b.at, b.len);
 }
 
 static int compare_names(const struct upk_policy *p, struct upk_text module, struct upk_text qualname,
@@ -60,11 +69,6 @@ static int compare_names(const struct upk_policy *p, struct upk_text module, str
 /* ---- head ------------------------------------------------------------ */
 
 static bool check_head(struct check *c) {
-    static const uint64_t most[] = {
-#define UPK_X(name, word, standard, largest, unit) largest,
-        UPK_BUDGETS(UPK_X)
-#undef UPK_X
-    };
     const struct upk_policy *const p = c->p;
     HOLDS(p->magic == UPK_MAGIC && p->abi == UPK_ABI && p->size == sizeof *p, "policy", 0, "another version");
     HOLDS(p->pool && p->rows && p->forms && p->types && p->elems && p->fields && p->classes && p->bounds &&
@@ -75,13 +79,20 @@ static bool check_head(struct check *c) {
     HOLDS(p->row_count && p->form_count && p->type_count && p->class_count && p->bound_count &&
               p->charset_count,
           "policy", 0, "a null entry is missing");
-    HOLDS((p->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC) == 0, "policy", 0,
-          "unknown flag");
+    HOLDS(p->pool_len >= UPK_NAME_PADDED && is_zero(p->pool + p->pool_len - UPK_NAME_PADDED, UPK_NAME_PADDED),
+          "pool", 0, "padding");
+    HOLDS(is_zero(p->rows, sizeof *p->rows), "rows", 0, "null entry");
+    HOLDS(is_zero(p->forms, sizeof *p->forms), "forms", 0, "null entry");
+    HOLDS(is_zero(p->types, sizeof *p->types), "types", 0, "null entry");
+    HOLDS(is_zero(p->classes, sizeof *p->classes), "classes", 0, "null entry");
+    HOLDS(is_zero(p->bounds, sizeof *p->bounds), "bounds", 0, "null entry");
+    HOLDS(is_zero(p->charsets, sizeof *p->charsets), "charsets", 0, "null entry");
+    HOLDS((p->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC) == 0, "policy", 0, "unknown flag");
     HOLDS(is_name(p, p->name) && is_utf8(p, p->channel) && is_utf8(p, p->generator), "policy", 0, "name");
     HOLDS(p->root >= 1 && p->root < p->type_count, "policy", 0, "root");
     HOLDS(p->protocol_min <= p->protocol_max && p->protocol_max <= 5, "policy", 0, "protocols");
     for (uint32_t i = 0; i < UPK_BUDGET_COUNT; i++)
-        HOLDS(p->budgets[i] <= most[i], "budgets", i, "larger than any may be");
+        HOLDS(p->budgets[i] <= upk_budget_most[i], "budgets", i, "larger than any may be");
     for (uint32_t i = 0; i < p->file_count; i++) HOLDS(is_utf8(p, p->files[i]), "files", i, "text");
     return true;
 }
@@ -150,6 +161,19 @@ static bool check_rows(struct check *c) {
 
 static bool is_type(const struct upk_policy *p, uint32_t type) { return type >= 1 && type < p->type_count; }
 
+/* What a row must be granted as for a form of this verb. */
+static uint32_t flag_of_verb(uint32_t verb) {
+    switch ((enum upk_verb)verb) {
+    case UPK_VERB_REF: return UPK_ROW_REF;
+    case UPK_VERB_CONST: return UPK_ROW_CONST;
+    case UPK_VERB_CALL:
+    case UPK_VERB_NEW: return UPK_ROW_CLASS;
+    case UPK_VERB_FUNC: return UPK_ROW_FUNC;
+    case UPK_VERB_NONE: break;
+    }
+    return 0;
+}
+
 static bool check_form(struct check *c, uint32_t i) {
     const struct upk_policy *const p = c->p;
     const struct upk_form *const f = &p->forms[i];
@@ -157,7 +181,7 @@ static bool check_form(struct check *c, uint32_t i) {
     const bool named = f->verb == UPK_VERB_REF || f->verb == UPK_VERB_CONST;
     HOLDS(f->row >= 1 && f->row < p->row_count && i - p->rows[f->row].first_form < p->rows[f->row].form_count,
           "forms", i, "row");
-    HOLDS(f->verb >= UPK_VERB_REF && f->verb <= UPK_VERB_FUNC, "forms", i, "verb");
+    HOLDS((p->rows[f->row].flags & flag_of_verb(f->verb)) != 0, "forms", i, "verb");
     HOLDS(f->flags < 2 * UPK_FORM_TEMPLATE, "forms", i, "flags");
     HOLDS(f->check == 0, "forms", i, "a check that this version does not have");
     HOLDS(f->result >= 1 && f->result < p->class_count, "forms", i, "result");
@@ -285,7 +309,6 @@ static bool check_type(struct check *c, uint32_t i) {
 }
 
 static bool check_types(struct check *c) {
-    HOLDS(c->p->types[0].kind == UPK_TYPE_NEVER, "types", 0, "null entry");
     for (uint32_t i = 1; i < c->p->type_count; i++) {
         if (!check_type(c, i)) return false;
     }
@@ -363,15 +386,6 @@ static bool check_key_tables(struct check *c, uint32_t reading) {
     return true;
 }
 
-/* Looks a name up as the machine does: from a padded copy. */
-static uint32_t look_up(const struct upk_policy *p, uint32_t reading, const char *module, size_t module_len,
-                        const char *name, size_t name_len) {
-    uint8_t room[2][UPK_NAME_PADDED] = {{0}};
-    memcpy(room[0], module, module_len);
-    memcpy(room[1], name, name_len);
-    return p->find_class[reading](p->keys[reading], room[0], module_len, room[1], name_len);
-}
-
 static bool check_slot(struct check *c, uint32_t reading, uint32_t i) {
     const struct upk_policy *const p = c->p;
     const struct upk_keys *const k = p->keys[reading];
@@ -386,7 +400,7 @@ static bool check_slot(struct check *c, uint32_t reading, uint32_t i) {
         HOLDS(s->module_len == 0 && s->name_len == 0, "slots", i, "a key without a row");
         return true;
     }
-    HOLDS(look_up(p, reading, k->pool + s->module, s->module_len, k->pool + s->name, s->name_len) ==
+    HOLDS(find_row(p, reading, k->pool + s->module, s->module_len, k->pool + s->name, s->name_len) ==
               s->row[reading],
           "slots", i, "not found under its own hash");
     return true;
@@ -413,8 +427,8 @@ static bool check_reachable(struct check *c) {
         if (r->form_count == 0 && r->special == UPK_SPECIAL_NONE) continue;
         if (r->module.len > UPK_NAME_MOST || r->qualname.len > UPK_NAME_MOST)
             continue; /* no stream can say it */
-        HOLDS(look_up(p, 1, p->pool + r->module.at, r->module.len, p->pool + r->qualname.at,
-                      r->qualname.len) == id,
+        HOLDS(find_row(p, 1, p->pool + r->module.at, r->module.len, p->pool + r->qualname.at,
+                       r->qualname.len) == id,
               "rows", id, "not found by its name");
     }
     return true;

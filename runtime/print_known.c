@@ -18,10 +18,6 @@ static const struct known_name {
     {"builtins", "complex", KNOWN_COMPLEX},   {"uuid", "UUID", KNOWN_UUID},
 };
 
-static bool is_text(const uint8_t *p, size_t n, const char *text) {
-    return n == strlen(text) && memcmp(p, text, n) == 0;
-}
-
 bool object_is_new(const struct print *p, const struct object *o) {
     if (p->doc->policy && o->cell.index != UPK_VERB_NONE) return o->cell.index == UPK_VERB_NEW;
     return o->cell.op == UPK_OP_NEWOBJ || o->cell.op == UPK_OP_NEWOBJ_EX;
@@ -77,9 +73,9 @@ static bool is_in(struct upk_value v, int64_t lo, int64_t hi) {
 
 static bool is_integer(struct upk_value v) { return v.kind == UPK_INT || v.kind == UPK_BIGINT; }
 
-/* The alphabet of what Decimal writes: digits, sign, point, E, NaN, sNaN, Infinity. */
+/* The alphabet of what Decimal writes: digits, sign, point, E, NaN, sNaN, Infinity.  Python 2 wrote it as str. */
 static bool is_decimal(struct upk_value v) {
-    if (v.kind != UPK_STR || v.len == 0) return false;
+    if (!value_is_str(v) || v.len == 0) return false;
     for (size_t i = 0; i < v.len; i++) {
         uint8_t c = v.as.bytes[i];
         if (!(c >= '0' && c <= '9') && (c == 0 || !strchr("+-.ENasInfity", c))) return false;
@@ -96,7 +92,7 @@ static bool uuid_from(const struct object *o, struct known *out) {
     if (object_args(o)->len != 0 || state.kind != UPK_DICT || state.as.cell->len != 2) return false;
     key = state.as.cell->items[0];
     n = state.as.cell->items[1];
-    if (!(key.kind == UPK_STR || key.kind == UPK_STR8) || !is_text(key.as.bytes, key.len, "int"))
+    if (!(key.kind == UPK_STR || key.kind == UPK_STR8) || !bytes_are(key.as.bytes, key.len, "int"))
         return false;
     if (!upk_get_bigint(n, scratch, &bytes, &len)) return false;
     /* two's complement: a 17th byte is there only for the sign */
@@ -116,8 +112,8 @@ bool known_object(const struct print *p, const struct object *o, struct known *o
     struct upk_compat name;
     if (!print_object_name(p, o, &name) || !has_only_args(o)) return false;
     size_t k = 0, count = sizeof names / sizeof *names;
-    while (k < count && !(is_text(name.module, name.module_len, names[k].module) &&
-                          is_text(name.name, name.name_len, names[k].name)))
+    while (k < count && !(bytes_are(name.module, name.module_len, names[k].module) &&
+                          bytes_are(name.name, name.name_len, names[k].name)))
         k++;
     if (k == count) return false;
     memset(out, 0, sizeof *out);

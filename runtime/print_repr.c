@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print_known.h"
+#include "text.h"
 
 static const struct print_style members = {.before = "", .after = "", .separator = ", "};
 static const struct print_style entries = {.before = "", .between = ": ", .after = "", .separator = ", "};
@@ -19,9 +20,12 @@ static size_t put_code(char *to, const char *format, uint32_t c) {
     return (size_t)snprintf(to, 11, format, c);
 }
 
-/* One code point as it stands within quotes; `bytes`: one byte of a bytes literal. */
-static size_t quoted(uint32_t c, char quote, bool bytes, char out[12]) {
-    if (c == (uint32_t)quote || c == '\\') {
+enum quoting { QUOTE_TEXT, QUOTE_BYTES, QUOTE_BYTEARRAY };
+
+/* One code point, or one byte, as it stands within quotes.  CPython's bytearray escapes a single quote within
+ * double ones, too. */
+static size_t quoted(uint32_t c, char quote, enum quoting how, char out[12]) {
+    if (c == (uint32_t)quote || c == '\\' || (c == '\'' && how == QUOTE_BYTEARRAY)) {
         out[0] = '\\';
         out[1] = (char)c;
         return 2;
@@ -35,7 +39,7 @@ static size_t quoted(uint32_t c, char quote, bool bytes, char out[12]) {
         out[1] = c == '\t' ? 't' : c == '\n' ? 'n' : 'r';
         return 2;
     }
-    if (!bytes && code_is_printable(c)) return utf8_encode(c, (uint8_t *)out);
+    if (how == QUOTE_TEXT && code_is_printable(c)) return utf8_encode(c, (uint8_t *)out);
     if (c < 0x100) return put_code(out, "\\x%02" PRIx32, c);
     return c < 0x10000 ? put_code(out, "\\u%04" PRIx32, c) : put_code(out, "\\U%08" PRIx32, c);
 }
@@ -45,19 +49,19 @@ static char quote_for(const uint8_t *text, size_t len) {
     return len > 0 && memchr(text, '\'', len) && !memchr(text, '"', len) ? '"' : '\'';
 }
 
-static void put_quoted(struct print *p, const uint8_t *text, size_t len, bool bytes) {
+static void put_quoted(struct print *p, const uint8_t *text, size_t len, enum quoting how) {
     const uint8_t *at = text, *end = text + len;
     char quote = quote_for(text, len), out[256];
     size_t n = 0;
-    if (bytes) out[n++] = 'b';
+    if (how != QUOTE_TEXT) out[n++] = 'b';
     out[n++] = quote;
     while (at < end && !p->failed) {
         if (n > sizeof out - 13) {
             print_bytes(p, out, n);
             n = 0;
         }
-        uint32_t c = bytes || *at < 0x80 ? *at++ : utf8_next(&at);
-        n += quoted(c, quote, bytes, out + n);
+        uint32_t c = how != QUOTE_TEXT || *at < 0x80 ? *at++ : utf8_next(&at);
+        n += quoted(c, quote, how, out + n);
     }
     out[n++] = quote;
     print_bytes(p, out, n);
@@ -75,16 +79,16 @@ static void put_float(struct print *p, double d) {
 
 /* Text that is no dotted name is quoted, so that it cannot look like something else. */
 static void put_name(struct print *p, struct upk_compat name) {
-    if (print_name_is_plain(name.module, name.module_len) && print_name_is_plain(name.name, name.name_len)) {
+    if (name_is_plain(name.module, name.module_len) && name_is_plain(name.name, name.name_len)) {
         print_bytes(p, name.module, name.module_len);
         print_char(p, '.');
         print_bytes(p, name.name, name.name_len);
         return;
     }
     print_string(p, "<global ");
-    put_quoted(p, name.module, name.module_len, false);
+    put_quoted(p, name.module, name.module_len, QUOTE_TEXT);
     print_char(p, ' ');
-    put_quoted(p, name.name, name.name_len, false);
+    put_quoted(p, name.name, name.name_len, QUOTE_TEXT);
     print_char(p, '>');
 }
 
@@ -99,12 +103,12 @@ static void leaf(struct print *p, struct upk_value v) {
     case UPK_INT:
     case UPK_BIGINT: print_integer(p, v); return;
     case UPK_FLOAT: put_float(p, v.as.f); return;
-    case UPK_STR: put_quoted(p, v.as.bytes, v.len, false); return;
-    case UPK_STR8: put_quoted(p, v.as.bytes, v.len, !(v.flags & VALUE_ASCII)); return;
-    case UPK_BYTES: put_quoted(p, v.as.bytes, v.len, true); return;
+    case UPK_STR: put_quoted(p, v.as.bytes, v.len, QUOTE_TEXT); return;
+    case UPK_STR8: put_quoted(p, v.as.bytes, v.len, v.flags & VALUE_ASCII ? QUOTE_TEXT : QUOTE_BYTES); return;
+    case UPK_BYTES: put_quoted(p, v.as.bytes, v.len, QUOTE_BYTES); return;
     case UPK_BYTEARRAY:
         print_string(p, "bytearray(");
-        put_quoted(p, as_bytearray(v.as.cell)->bytes, v.as.cell->len, true);
+        put_quoted(p, as_bytearray(v.as.cell)->bytes, v.as.cell->len, QUOTE_BYTEARRAY);
         print_char(p, ')');
         return;
     case UPK_BUFFER:

@@ -48,26 +48,6 @@ void print_unsigned(struct print *p, uint64_t n) {
     print_bytes(p, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, n));
 }
 
-void print_integer(struct print *p, struct upk_value v) {
-    if (v.kind == UPK_INT) {
-        char text[24];
-        print_bytes(p, text, (size_t)snprintf(text, sizeof text, "%" PRId64, v.as.i));
-        return;
-    }
-    /* A memory of its own for each number: an arena gives back only the whole. */
-    struct mem mem;
-    const char *text;
-    size_t len;
-    mem_init(&mem, &p->mem.allocator, p->mem.cap - p->mem.used);
-    if (int_to_decimal(&mem, v, &text, &len)) {
-        print_bytes(p, text, len);
-    } else {
-        p->mem.over_cap = mem.over_cap;
-        print_no_memory(p);
-    }
-    mem_free(&mem);
-}
-
 /* \uXXXX */
 static size_t put_escape(char *to, uint32_t c) {
     to[0] = '\\';
@@ -198,28 +178,18 @@ void print_float(struct print *p, double d) {
 
 /* ---- names */
 
-struct upk_compat print_written_name(const struct upk_cell *cell) {
-    const struct global *g = (const struct global *)(const void *)cell;
-    struct upk_compat name = {g->module, g->module_len, g->name, g->name_len};
-    if (g->old) upk_compat_name(g->module, g->module_len, g->name, g->name_len, &name);
-    return name;
-}
-
-static struct upk_compat name_of_row(const struct upk_policy *policy, uint32_t row) {
-    const struct upk_row *r = &policy->rows[row];
-    const uint8_t *pool = (const uint8_t *)policy->pool;
-    struct upk_compat name = {pool + r->module.at, r->module.len, pool + r->qualname.at, r->qualname.len};
-    return name;
+struct upk_compat print_written_name(const struct upk_cell *global) {
+    return global_name((const struct global *)(const void *)global);
 }
 
 struct upk_compat print_modern_name(const struct print *p, const struct upk_cell *global) {
-    if (p->doc->policy && global->len != 0) return name_of_row(p->doc->policy, global->len);
+    if (p->doc->policy && global->len != 0) return row_name(p->doc->policy, global->len);
     return print_written_name(global);
 }
 
 bool print_object_name(const struct print *p, const struct object *o, struct upk_compat *name) {
     if (p->doc->policy && o->cell.len != 0) {
-        *name = name_of_row(p->doc->policy, o->cell.len);
+        *name = row_name(p->doc->policy, o->cell.len);
         return true;
     }
     struct upk_value callee = value_of_cell(o->callee);
@@ -229,25 +199,7 @@ bool print_object_name(const struct print *p, const struct object *o, struct upk
     return true;
 }
 
-bool print_name_is_plain(const uint8_t *p, size_t n) {
-    bool dot = true;
-    for (size_t i = 0; i < n; i++) {
-        bool letter = (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z') || p[i] == '_';
-        bool digit = p[i] >= '0' && p[i] <= '9';
-        if (p[i] == '.' ? dot : !letter && !(digit && !dot)) return false;
-        dot = p[i] == '.';
-    }
-    return !dot;
-}
-
 /* ---- order */
-
-int bytes_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len) {
-    size_t least = a_len < b_len ? a_len : b_len;
-    int order = least ? memcmp(a, b, least) : 0;
-    if (order != 0) return order;
-    return a_len < b_len ? -1 : a_len > b_len;
-}
 
 static bool is_less(struct upk_bytes a, struct upk_bytes b) {
     return bytes_compare(a.data, a.len, b.data, b.len) < 0;

@@ -1,12 +1,14 @@
 /* The walk of the printers: tasks on an explicit stack, the path for `up`, sorted sets, output and its
  * limits.
  *
- * Layer: private to the runtime, over doc.h.
+ * Layer: private to the runtime, over doc.h and scratch.h.
  */
 #include "print_walk.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "scratch.h"
 
 enum { FLUSH_AT = 1 << 15 };
 
@@ -37,7 +39,7 @@ struct print_level {
 /* ---- failure */
 
 /* `figure` 0: a limit of printing, which raising the budget would not lift. */
-static void fail_over(struct print *p, uint64_t figure, const char *what) {
+static void fail_limit(struct print *p, uint64_t figure, const char *what) {
     if (p->failed) return;
     p->failed = true;
     if (!p->err) return;
@@ -52,11 +54,11 @@ static void fail_over(struct print *p, uint64_t figure, const char *what) {
 static void fail_values(struct print *p) {
     char what[80];
     if (p->value_limit == p->doc->expanded_budget) {
-        fail_over(p, p->value_limit + 1, "printed text");
+        fail_limit(p, p->value_limit + 1, "printed text");
     } else {
         snprintf(what, sizeof what, "a cyclic value of this size is printed up to %" PRIu64 " values",
                  p->value_limit);
-        fail_over(p, 0, what);
+        fail_limit(p, 0, what);
     }
 }
 
@@ -73,28 +75,12 @@ void print_no_memory(struct print *p) {
     }
 }
 
-/* Room for `need` elements in an array that at least doubles when it grows. */
-static bool grow(struct print *p, void *array, size_t *room, size_t need, size_t size) {
-    if (need <= *room) return true;
-    if (p->failed) return false;
-    size_t n = *room < 64 ? 64 : *room;
-    while (n < need) {
-        if (n > SIZE_MAX / 2 / size) {
-            print_no_memory(p);
-            return false;
-        }
-        n *= 2;
-    }
-    void *old, *new;
-    memcpy(&old, array, sizeof old);
-    new = mem_resize(&p->mem, old, *room * size, n * size);
-    if (!new) {
-        print_no_memory(p);
-        return false;
-    }
-    memcpy(array, &new, sizeof new);
-    *room = n;
-    return true;
+/* As array_room, NULL also where the walk has failed before. */
+static void *grow(struct print *p, void *array, size_t *room, size_t need, size_t size) {
+    if (p->failed) return NULL;
+    void *to = array_room(&p->mem, array, room, need, size);
+    if (!to) print_no_memory(p);
+    return to;
 }
 
 /* ---- output */
@@ -110,7 +96,7 @@ static void flush(struct print *p) {
 
 static bool charge_bytes(struct print *p, size_t len) {
     if (len > p->bytes_left) {
-        fail_over(p, 0, "the printed text is too long");
+        fail_limit(p, 0, "the printed text is too long");
         return false;
     }
     p->bytes_left -= len;
@@ -120,8 +106,10 @@ static bool charge_bytes(struct print *p, size_t len) {
 void print_bytes(struct print *p, const void *bytes, size_t len) {
     if (p->failed || len == 0 || !charge_bytes(p, len)) return;
     if (!p->sorting && p->text_len >= FLUSH_AT) flush(p);
-    if (p->failed || !grow(p, &p->text, &p->text_room, p->text_len + len, 1)) return;
-    memcpy(p->text + p->text_len, bytes, len);
+    uint8_t *text = grow(p, p->text, &p->text_room, p->text_len + len, 1);
+    if (!text) return;
+    p->text = text;
+    memcpy(text + p->text_len, bytes, len);
     p->text_len += len;
 }
 
@@ -132,8 +120,10 @@ void print_char(struct print *p, char c) { print_bytes(p, &c, 1); }
 /* ---- tasks */
 
 static struct print_task *push(struct print *p, enum task_kind kind) {
-    if (!grow(p, &p->tasks, &p->task_room, p->task_count + 1, sizeof *p->tasks)) return NULL;
-    struct print_task *t = &p->tasks[p->task_count++];
+    struct print_task *tasks = grow(p, p->tasks, &p->task_room, p->task_count + 1, sizeof *tasks);
+    if (!tasks) return NULL;
+    p->tasks = tasks;
+    struct print_task *t = &tasks[p->task_count++];
     memset(t, 0, sizeof *t);
     t->kind = kind;
     return t;
@@ -217,8 +207,10 @@ static void enter(struct print *p, struct upk_value v) {
         }
         level_add(p, c, p->path_len);
     }
-    if (!grow(p, &p->path, &p->path_room, p->path_len + 1, sizeof *p->path)) return;
-    p->path[p->path_len++] = c;
+    struct upk_cell **path = grow(p, p->path, &p->path_room, p->path_len + 1, sizeof(struct upk_cell *));
+    if (!path) return;
+    p->path = path;
+    path[p->path_len++] = c;
     if (!push(p, TASK_LEAVE)) return;
     size_t first = p->task_count;
     p->form->compound(p, v);
@@ -237,32 +229,6 @@ static void leave(struct print *p) {
 
 /* ---- values and spans */
 
-static bool is_compound(struct upk_value v) {
-    switch ((enum upk_kind)v.kind) {
-    case UPK_INVALID:
-    case UPK_NONE:
-    case UPK_BOOL:
-    case UPK_INT:
-    case UPK_BIGINT:
-    case UPK_FLOAT:
-    case UPK_STR:
-    case UPK_STR8:
-    case UPK_BYTES:
-    case UPK_BUFFER:
-    case UPK_EXT:
-    case UPK_BYTEARRAY:
-    case UPK_GLOBAL: return false;
-    case UPK_PERSID:
-    case UPK_TUPLE:
-    case UPK_FROZENSET:
-    case UPK_LIST:
-    case UPK_DICT:
-    case UPK_SET:
-    case UPK_OBJECT: break;
-    }
-    return true;
-}
-
 static void visit(struct print *p, struct upk_value v) {
     if (p->values_left == 0) {
         fail_values(p);
@@ -270,7 +236,7 @@ static void visit(struct print *p, struct upk_value v) {
     }
     p->values_left--;
     if (!p->form->raw) v = value_resolve(v);
-    if (is_compound(v)) {
+    if (kind_is_compound(v.kind)) {
         enter(p, v);
     } else {
         p->form->leaf(p, v);
@@ -305,8 +271,10 @@ static void span_step(struct print *p) {
                 t->as.span.first = p->start_count;
                 p->sorting++;
             }
-            if (!grow(p, &p->starts, &p->start_room, p->start_count + 1, sizeof *p->starts)) return;
-            p->starts[p->start_count++] = p->text_len;
+            size_t *starts = grow(p, p->starts, &p->start_room, p->start_count + 1, sizeof *starts);
+            if (!starts) return;
+            p->starts = starts;
+            starts[p->start_count++] = p->text_len;
         } else if (t->started) {
             print_string(p, style->separator);
         }
@@ -350,7 +318,9 @@ static void sort_member_texts(struct print *p, size_t first, const char *separat
         print_no_memory(p);
         return;
     }
-    if (grow(p, &p->text, &p->text_room, begin + whole, 1)) {
+    uint8_t *text = grow(p, p->text, &p->text_room, begin + whole, 1);
+    if (text) {
+        p->text = text;
         memcpy(copy, p->text + begin, size);
         for (size_t i = 0; i < n; i++) {
             size_t from = p->starts[first + i], to = i + 1 < n ? p->starts[first + i + 1] : p->text_len;
@@ -375,8 +345,6 @@ static void sort_member_texts(struct print *p, size_t first, const char *separat
 
 /* ---- the whole */
 
-static uint64_t add_saturated(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
 static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
@@ -385,7 +353,7 @@ static void set_limits(struct print *p) {
     const struct upk_doc *doc = p->doc;
     p->value_limit = doc->expanded_budget;
     if (doc->cyclic) { /* then sizes were measured */
-        uint64_t size = is_compound(doc->root) ? doc->root.as.cell->size : 1,
+        uint64_t size = kind_is_compound(doc->root.kind) ? doc->root.as.cell->size : 1,
                  most = 4 * size + PRINT_CYCLIC_SLACK;
         if (most < p->value_limit) p->value_limit = most;
     }
@@ -433,11 +401,12 @@ bool print_document(const struct upk_doc *doc, const struct print_form *form, up
     mem_init(&p.mem, &doc->mem.allocator, doc->mem.cap);
     set_limits(&p);
     run(&p);
-    if (p.text) mem_resize(&p.mem, p.text, p.text_room, 0);
-    if (p.tasks) mem_resize(&p.mem, p.tasks, p.task_room * sizeof *p.tasks, 0);
-    if (p.path) mem_resize(&p.mem, p.path, p.path_room * sizeof *p.path, 0);
-    if (p.levels) mem_resize(&p.mem, p.levels, p.level_room * sizeof *p.levels, 0);
-    if (p.starts) mem_resize(&p.mem, p.starts, p.start_room * sizeof *p.starts, 0);
+    array_free(&p.mem, p.text, p.text_room, 1);
+    array_free(&p.mem, p.tasks, p.task_room, sizeof *p.tasks);
+    array_free(&p.mem, p.path, p.path_room, sizeof *p.path);
+    array_free(&p.mem, p.levels, p.level_room, sizeof *p.levels);
+    array_free(&p.mem, p.starts, p.start_room, sizeof *p.starts);
+    print_numbers_free(&p);
     mem_free(&p.mem);
     return !p.failed;
 }

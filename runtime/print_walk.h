@@ -15,13 +15,13 @@
 #ifndef UPK_PRINT_WALK_H
 #define UPK_PRINT_WALK_H
 
-#include "compat_names.h"
 #include "doc.h"
 
 enum { PRINT_CYCLIC_SLACK = 1000, PRINT_VALUE_BYTES = 32, PRINT_INPUT_FACTOR = 16 };
 
 struct print_task;
 struct print_level;
+struct print_number;
 struct print;
 
 /* Texts around the members of a span.  `between` not NULL: members are pairs. */
@@ -59,7 +59,10 @@ struct print {
     size_t level_room;
     size_t *starts; /* where the members of the sets being sorted start in `text` */
     size_t start_count, start_room;
-    size_t sorting; /* sets being sorted */
+    size_t sorting;               /* sets being sorted */
+    struct print_number *numbers; /* hash table of the texts of large integers (print_number.c) */
+    size_t number_count, number_room;
+    uint64_t number_bytes;
 };
 
 /* Print the root.  false: the sink stopped, or *err says why. */
@@ -92,13 +95,10 @@ struct upk_compat print_written_name(const struct upk_cell *global);
 struct upk_compat print_modern_name(const struct print *p, const struct upk_cell *global);
 /* What an object is made by.  false: by no name but by a value. */
 bool print_object_name(const struct print *p, const struct object *o, struct upk_compat *name);
-/* Only ASCII letters, digits, `_` and (not at an end, not twice) dots. */
-bool print_name_is_plain(const uint8_t *p, size_t n);
 
 void print_hex(struct print *p, const uint8_t *bytes, size_t len);
 void print_base64(struct print *p, const uint8_t *bytes, size_t len);
 void print_unsigned(struct print *p, uint64_t n);
-void print_integer(struct print *p, struct upk_value v); /* INT or BIGINT, exact */
 /* Text within a JSON string, ASCII: `"` and `\` by a backslash, all else outside 20-7e as \uXXXX, above
  * U+FFFF as a pair; lone surrogates stay.  The second one writes the quotes, too. */
 void print_json_text(struct print *p, const uint8_t *text, size_t len);
@@ -107,12 +107,15 @@ void print_json_string(struct print *p, const uint8_t *text, size_t len);
 void print_float(struct print *p, double d);
 size_t float_shortest(double d, char out[32]);
 
-/* A view of bytes, and their order: bytewise, a prefix first. */
-int bytes_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
-/* Sorts in place, without recursion. */
+/* ---- integers (print_number.c) */
+
+void print_integer(struct print *p, struct upk_value v); /* INT or BIGINT, exact */
+void print_numbers_free(struct print *p);
+
+/* Sorts in place by bytes_compare, without recursion. */
 void bytes_sort(struct upk_bytes *a, size_t n);
 
-/* Not printable in Python's sense (str.isprintable), Unicode 14.0 (print_unicode.c). */
+/* Printable in Python's sense (str.isprintable), Unicode 14.0 (print_unicode.c). */
 bool code_is_printable(uint32_t code);
 
 #endif

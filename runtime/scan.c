@@ -5,18 +5,10 @@
  */
 #include <string.h>
 
-#include "compat_names.h"
 #include "machine.h"
 
-static const uint64_t scan_budgets[UPK_BUDGET_COUNT] = {
-#define UPK_X(name, word, standard, most, unit) [UPK_BUDGET_##name] = most,
-    UPK_BUDGETS(UPK_X)
-#undef UPK_X
-};
-
 static void fill_name(struct upk_scan_name *to, const struct global *g) {
-    struct upk_compat modern = {g->module, g->module_len, g->name, g->name_len};
-    if (g->old) (void)upk_compat_name(g->module, g->module_len, g->name, g->name_len, &modern);
+    struct upk_compat modern = global_name(g);
     error_copy(to->module, sizeof to->module, modern.module, modern.module_len);
     error_copy(to->name, sizeof to->name, modern.name, modern.name_len);
     to->offset = g->at;
@@ -87,7 +79,7 @@ bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, 
               struct upk_error *err) {
     _Static_assert(sizeof(((struct upk_scan *)0)->opcodes) >= sizeof(((struct machine *)0)->op_counts),
                    "opcodes");
-    _Static_assert(sizeof(((struct upk_scan *)0)->figures) == sizeof scan_budgets, "figures");
+    _Static_assert(sizeof(((struct upk_scan *)0)->figures) == UPK_BUDGET_COUNT * sizeof(uint64_t), "figures");
     struct upk_options o = {.flags = UPK_FAMILY_FLAGS, .families = (1u << UPK_FAMILY_COUNT) - 1};
     uint64_t budgets[UPK_BUDGET_COUNT];
     struct machine m;
@@ -97,10 +89,10 @@ bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, 
         o.flags |= UPK_FAMILY_FLAGS;
         o.families = families;
     }
-    memcpy(budgets, scan_budgets, sizeof budgets);
+    memcpy(budgets, upk_budget_most, sizeof budgets);
     budgets[UPK_BUDGET_EXPANDED] = UINT64_MAX; /* its figure saturates */
     budgets[UPK_BUDGET_NAME] = UINT32_MAX;
-    budgets[UPK_BUDGET_MEMORY] = o.budgets ? o.budgets[UPK_BUDGET_MEMORY] : UINT64_C(512) << 20;
+    budgets[UPK_BUDGET_MEMORY] = (o.budgets ? o.budgets : upk_budget_standard)[UPK_BUDGET_MEMORY];
     bool ran = false, ok = scan && machine_decode(&m, NULL, bytes, len, &o, budgets, true, &ran);
     if (!scan) error_set(&m.error, UPK_ERR_MISUSE, 0, 0);
     struct upk_scan *made = ok ? scan_make(&m) : NULL;

@@ -25,7 +25,7 @@ struct fault {
 static void set_text(char *to, size_t size, const char *words, const uint8_t *name, size_t len) {
     char copy[NAME_ROOM];
     error_copy(copy, sizeof copy, name, len);
-    struct text t = {.at = to, .size = size};
+    struct text t = text_in(to, size);
     text_add(&t, words, copy);
 }
 
@@ -58,9 +58,9 @@ static bool step_to(struct fault *f, struct upk_value v, uint32_t type, const ch
     f->inside = value_resolve(f->value).as.cell;
     f->value = v;
     f->type = type;
-    struct text last = {.at = f->last, .size = sizeof f->last};
+    struct text last = text_in(f->last, sizeof f->last);
     text_add(&last, "%s %zu", word, number);
-    text_add(&f->path, "[%zu]", number);
+    text_add_index(&f->path, number);
     return true;
 }
 
@@ -95,9 +95,7 @@ static bool step_to_key(struct fault *f, struct upk_value key, struct upk_value 
     f->value = v;
     f->type = type;
     set_text(f->last, sizeof f->last, "key `%s`", key.as.bytes, key.len);
-    char copy[NAME_ROOM];
-    error_copy(copy, sizeof copy, key.as.bytes, key.len);
-    text_add(&f->path, ".%s", copy);
+    text_add_key(&f->path, key);
     return true;
 }
 
@@ -115,8 +113,8 @@ static bool has_wrong_keys(struct matcher *m, struct fault *f, const struct upk_
     const struct upk_type *t = &m->policy->types[f->type];
     for (uint32_t i = 0; i < c->len; i += 2) {
         struct upk_value key = value_resolve(c->items[i]);
-        if (key.kind != UPK_STR && !(key.kind == UPK_STR8 && key.flags & VALUE_ASCII)) {
-            struct text note = {.at = f->note, .size = sizeof f->note};
+        if (!value_is_str(key)) {
+            struct text note = text_in(f->note, sizeof f->note);
             text_add(&note, "key %" PRIu32 " is not a str", i / 2);
             return true;
         }
@@ -169,7 +167,7 @@ static bool down(struct matcher *m, struct fault *f) {
     narrow(m, f);
     const struct upk_type *t = &m->policy->types[f->type];
     struct upk_value v = value_resolve(f->value);
-    if (!kind_fits(t, v.kind) || (v.kind < UPK_PERSID || v.kind == UPK_OBJECT)) return false;
+    if (!kind_fits(t, v.kind) || !kind_is_compound(v.kind) || v.kind == UPK_OBJECT) return false;
     const struct upk_cell *c = v.as.cell;
     switch (t->kind) {
     case UPK_TYPE_ANY:
@@ -188,7 +186,7 @@ static void search(struct matcher *m, struct fault *f, struct upk_value v, uint3
     memset(f, 0, sizeof *f);
     f->value = v;
     f->type = type;
-    f->path = (struct text){.at = f->path_room, .size = sizeof f->path_room};
+    f->path = text_in(f->path_room, sizeof f->path_room);
     for (int i = 0; i < DOWN_MOST && down(m, f); i++) {
     }
 }
@@ -208,9 +206,10 @@ static void say_fault(const struct matcher *m, const struct fault *f, struct tex
         text_add(t, "%s", f->note);
         return;
     }
-    text_add(t, "expected ");
-    text_add_type(t, m->policy, f->type);
-    text_add(t, ", found ");
+    char room[80]; /* what was found matters more than all of a long type */
+    struct text type = text_in(room, sizeof room);
+    text_add_type(&type, m->policy, f->type);
+    text_add(t, "expected %s, found ", room);
     text_add_value(t, m->policy, f->value);
 }
 
@@ -218,13 +217,13 @@ static void say_fault(const struct matcher *m, const struct fault *f, struct tex
 
 void explain_root(struct matcher *m, struct match_result *why) {
     struct fault f;
-    struct text t = {.at = why->detail, .size = sizeof why->detail};
+    struct text t = text_in(why->detail, sizeof why->detail);
     m->budget = m->pairs + EXPLAIN_PAIRS;
     search(m, &f, m->doc->root, m->policy->root);
     struct upk_value v = f.value;
     why->code = is_spelling(m, v) ? UPK_ERR_SPELLING : UPK_ERR_ROOT;
     /* The path leads to the value where it is a cell of its own, else to what it is a member of. */
-    if (v.kind >= UPK_BYTEARRAY && v.kind != UPK_GLOBAL) {
+    if (kind_has_cell(v.kind) && v.kind != UPK_GLOBAL) {
         why->cell = v.as.cell;
     } else {
         why->cell = f.inside;
@@ -255,7 +254,7 @@ enum rank {
 
 static void say(struct reason *r, uint32_t rank, const char *words) {
     r->rank = rank;
-    struct text t = {.at = r->detail, .size = sizeof r->detail};
+    struct text t = text_in(r->detail, sizeof r->detail);
     text_add(&t, "%s", words);
 }
 
@@ -266,7 +265,7 @@ static void say_value(struct matcher *m, struct reason *r, uint32_t rank, const 
     search(m, &f, v, type);
     r->rank = rank;
     r->spelling = is_spelling(m, f.value);
-    struct text t = {.at = r->detail, .size = sizeof r->detail};
+    struct text t = text_in(r->detail, sizeof r->detail);
     text_add(&t, "%s", label);
     if (f.path.len) text_add(&t, " at %s", f.path_room);
     text_add(&t, ": ");
@@ -279,7 +278,7 @@ static bool say_members(struct matcher *m, struct reason *r, uint32_t rank, cons
         uint32_t type = i & 1 ? odd : even;
         if (holds(m, c->items[i], type)) continue;
         char label[40];
-        struct text t = {.at = label, .size = sizeof label};
+        struct text t = text_in(label, sizeof label);
         bool pairs = c->kind == UPK_DICT;
         text_add(&t, "%s%s %" PRIu32, word, !pairs ? "" : i & 1 ? " value" : " key", pairs ? i / 2 : i);
         say_value(m, r, rank, label, c->items[i], type);
@@ -305,7 +304,7 @@ static bool say_arguments(struct matcher *m, struct reason *r, const struct obje
         if (!type || holds(m, args->items[i], type)) continue;
         const struct upk_elem *e = &m->policy->elems[t->a + (i < t->b ? i : t->b - 1)];
         char label[80], name[NAME_ROOM];
-        struct text to = {.at = label, .size = sizeof label};
+        struct text to = text_in(label, sizeof label);
         text_add(&to, "argument %" PRIu32, i + 1);
         if (e->name.len) {
             error_copy(name, sizeof name, (const uint8_t *)m->policy->pool + e->name.at, e->name.len);
@@ -357,7 +356,7 @@ static void say_form(struct matcher *m, struct reason *r, const struct object *o
                                           : "called, which no form allows");
         return;
     case BAR_COUNT: {
-        struct text t = {.at = r->detail, .size = sizeof r->detail};
+        struct text t = text_in(r->detail, sizeof r->detail);
         r->rank = RANK_COUNT;
         text_add(&t, "no form takes %" PRIu32 " argument%s", object_args(o)->len,
                  object_args(o)->len == 1 ? "" : "s");

@@ -201,7 +201,7 @@ static enum fit union_fits(struct matcher *m, struct upk_value v, const struct u
 }
 
 /* A container without compound members, against a type that looks at each member once: decided here, for no
- * member of it can open a goal.  A large one with several users is better remembered. */
+ * member of it can open a goal (INVARIANT).  A large one with several users is better remembered. */
 static bool is_flat(const struct upk_cell *c, const struct upk_type *t) {
     enum { SMALL = 32 };
     bool container = t->kind >= UPK_TYPE_LIST && t->kind <= UPK_TYPE_RECORD;
@@ -248,7 +248,8 @@ enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type
         if (is_flat(v.as.cell, &m->policy->types[type])) {
             struct cursor all = {0};
             struct part none;
-            return next_of_type(m, &part->goal, &all, &none);
+            fit = next_of_type(m, &part->goal, &all, &none);
+            assert(fit != FIT_OPEN);
         }
     }
     return fit;
@@ -282,13 +283,6 @@ static enum fit next_element(struct matcher *m, const struct upk_cell *tuple, co
 
 /* ---- records */
 
-static int compare_key(const struct upk_policy *p, struct upk_text text, struct upk_value key) {
-    uint32_t n = text.len < key.len ? text.len : key.len;
-    int order = n ? memcmp(p->pool + text.at, key.as.bytes, n) : 0;
-    if (order) return order;
-    return text.len < key.len ? -1 : text.len > key.len;
-}
-
 uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     /* No two strings of one length start at the same place, but for the empty ones, which are equal. */
     size_t slot = ((uintptr_t)key.as.bytes ^ (uintptr_t)type * 7) % FIELD_MEMOS;
@@ -300,7 +294,8 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     uint32_t lo = t->a, hi = t->a + t->b, found = UINT32_MAX;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        int order = compare_key(p, p->fields[mid].key, key);
+        const struct upk_text text = p->fields[mid].key;
+        int order = bytes_compare(p->pool + text.at, text.len, key.as.bytes, key.len);
         if (order == 0) {
             found = mid;
             break;
@@ -312,10 +307,6 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     }
     *memo = (struct field_memo){.key = key.as.bytes, .len = key.len, .type = type, .field = found};
     return found;
-}
-
-static bool is_str(struct upk_value key) {
-    return key.kind == UPK_STR || (key.kind == UPK_STR8 && key.flags & VALUE_ASCII);
 }
 
 static uint32_t required_fields(const struct matcher *m, const struct upk_type *t) {
@@ -330,7 +321,7 @@ static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint3
     const struct upk_type *t = &m->policy->types[type];
     while (c->at < dict->len) {
         struct upk_value key = value_resolve(dict->items[c->at]);
-        if (!is_str(key)) return FIT_NO;
+        if (!value_is_str(key)) return FIT_NO;
         uint32_t field = record_field(m, type, key), of_value = t->c;
         if (field != UINT32_MAX) {
             c->found += !m->policy->fields[field].optional;

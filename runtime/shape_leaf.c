@@ -70,14 +70,13 @@ static bool is_text(struct matcher *m, struct upk_value v) {
 }
 
 static bool str_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {
-    if (v.kind == UPK_STR8 && !(v.flags & VALUE_ASCII)) return false;
-    if (!str_length_fits(m, v, t)) return false;
+    if (!value_is_str(v) || !str_length_fits(m, v, t)) return false;
     if (v.len == 0) return true;
     if (t->kind == UPK_TYPE_TEXT && !is_text(m, v)) return false;
     return t->a == 0 || all_in_charset(m, v, &m->policy->charsets[t->a]);
 }
 
-bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32_t len) {
+static bool text_is(const struct upk_policy *p, struct upk_value v, uint32_t at, uint32_t len) {
     return v.len == len && (len == 0 || memcmp(v.as.bytes, p->pool + at, len) == 0);
 }
 
@@ -118,7 +117,7 @@ bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) 
         const struct upk_bound *b = &m->policy->bounds[t->a];
         return int_compare(v, b->lo, b->negative & 1) == 0;
     }
-    case UPK_TYPE_STR_IS: return (v.kind == UPK_STR || v.flags & VALUE_ASCII) && literal_fits(m, v, t);
+    case UPK_TYPE_STR_IS: return value_is_str(v) && literal_fits(m, v, t);
     case UPK_TYPE_BYTES_IS: return literal_fits(m, v, t);
     case UPK_TYPE_REF: return v.as.cell->len == t->a;
     default: return false; /* a compound type: shape_goal.c */

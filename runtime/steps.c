@@ -133,6 +133,8 @@ bool do_obj(struct machine *m) {
 bool do_persid(struct machine *m, struct upk_value id, struct upk_value *out) {
     struct upk_cell *c = cell_new(m, UPK_PERSID);
     if (!c || !cell_extend(m, c, &id, 1)) return false;
+    /* What the host was asked about is what it gets: the id is as good as an argument. */
+    if (m->policy && (!freeze_arguments(m, c) || !harden(m, value_of_cell(c), false))) return false;
     if (m->options->persid && !m->options->persid(m->options->persid_ctx, id))
         return machine_fail(m, UPK_ERR_PERSID_REFUSED);
     *out = value_of_cell(c);

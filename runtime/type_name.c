@@ -3,8 +3,6 @@
  * Layer: runtime, part of matching (match.h).
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "match.h"
@@ -14,20 +12,6 @@ enum {
     LIST_MOST = 6, /* alternatives, elements, fields */
     TEXT_ROOM = 40
 };
-
-void text_add(struct text *t, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->at + t->len, t->size - t->len, format, args);
-    va_end(args);
-    size_t left = t->size - t->len;
-    if (n < 0 || (size_t)n < left) {
-        t->len += n < 0 ? 0 : (size_t)n;
-        return;
-    }
-    t->len = t->size - 1;
-    if (t->size > 4) memcpy(t->at + t->size - 4, "...", 4);
-}
 
 /* ---- parts of a type */
 

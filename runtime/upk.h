@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "upk_version.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,8 +29,6 @@ extern "C" {
 struct upk_policy; /* upk_tables.h; made by policyc */
 struct upk_doc;
 struct upk_cell; /* private */
-
-#define UPK_VERSION "0.1.0"
 
 /* ---- values --------------------------------------------------------------------------------------------------------- */
 
@@ -57,10 +57,10 @@ enum upk_kind {
 
 /* One node, 16 bytes, passed by value.  The members are private: use the accessors. */
 struct upk_value {
-    uint8_t kind;  /* enum upk_kind */
-    uint8_t flags; /* private */
-    uint16_t aux;  /* private */
-    uint32_t len;  /* bytes, of STR, STR8, BYTES, BIGINT */
+    uint8_t kind;    /* enum upk_kind */
+    uint8_t flags;   /* private */
+    uint16_t unused; /* 0 */
+    uint32_t len;    /* bytes, of STR, STR8, BYTES, BIGINT */
     union {
         int64_t i;
         double f;
@@ -72,11 +72,23 @@ struct upk_value {
 /* ---- errors --------------------------------------------------------------------------------------------------------- */
 
 /* Classes of refusal: X(NAME, word). */
-#define UPK_CLASSES(X)                                                                                    \
-    X(OK, ok)                                                                                             \
-    X(TRUNCATED, truncated) X(OPCODE, opcode) X(PROTOCOL, protocol) X(ARGUMENT, argument) X(STACK, stack) \
-        X(MEMO, memo) X(KIND, kind) X(LIMIT, limit) X(GLOBAL, global) X(RECIPE, recipe) X(ROOT, root)     \
-            X(TRAILING, trailing) X(NATIVE, native) X(MEMORY, memory) X(MISUSE, misuse)
+#define UPK_CLASSES(X)      \
+    X(OK, ok)               \
+    X(TRUNCATED, truncated) \
+    X(OPCODE, opcode)       \
+    X(PROTOCOL, protocol)   \
+    X(ARGUMENT, argument)   \
+    X(STACK, stack)         \
+    X(MEMO, memo)           \
+    X(KIND, kind)           \
+    X(LIMIT, limit)         \
+    X(GLOBAL, global)       \
+    X(RECIPE, recipe)       \
+    X(ROOT, root)           \
+    X(TRAILING, trailing)   \
+    X(NATIVE, native)       \
+    X(MEMORY, memory)       \
+    X(MISUSE, misuse)
 
 enum upk_class_of_refusal {
 #define UPK_X(name, word) UPK_CLASS_##name,
@@ -148,6 +160,14 @@ enum upk_code {
 #undef UPK_X
 };
 
+enum upk_step {
+    UPK_STEP_STATE = 1,
+    UPK_STEP_ITEMS = 2,
+    UPK_STEP_PAIRS = 4,
+    UPK_STEP_ADDS = 8,
+    UPK_STEP_KEYWORDS = 16
+};
+
 /* A refusal.  Plain data, no ownership.  Text is NUL-terminated printable ASCII: names and keys of the stream are bounded
  * and escaped when they are stored. */
 struct upk_error {
@@ -158,6 +178,8 @@ struct upk_error {
     uint8_t budget;    /* enum upk_budget, for code UPK_ERR_BUDGET */
     uint8_t verb;      /* enum upk_verb that would be wanted, for the grant line; 0: unknown */
     uint8_t dangerous; /* the name is on the closed list: no grant line */
+    uint8_t families;  /* that the policy allows, bits 1 << enum upk_family; for UPK_ERR_OPCODE_REFUSED */
+    uint8_t steps;     /* enum upk_step that are wanted, for the grant line */
     uint32_t arity;    /* number of arguments seen, for the grant line */
     uint64_t offset;   /* of the opcode in the stream */
     uint64_t limit, figure;
@@ -172,6 +194,8 @@ struct upk_error {
 const char *upk_class_word(unsigned cls); /* "truncated"; never NULL */
 const char *upk_op_name(unsigned op);     /* "BININT1"; never NULL */
 const char *upk_budget_word(unsigned b);  /* "depth"; never NULL */
+/* By enum upk_budget: what holds where nothing else is said, and the largest figures that may be. */
+extern const uint64_t upk_budget_standard[], upk_budget_most[];
 const char *upk_code_sentence(unsigned code);
 
 /* Write one line (no newline) that says what is wrong, with names and figures, into buf; NUL-terminated, cut to size.
@@ -227,6 +251,12 @@ bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
 bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
                  struct upk_error *err);
 
+/* Look at how the stream uses the name that was refused (UPK_ERR_GLOBAL, UPK_ERR_STEP, UPK_ERR_RECIPE), so that
+ * upk_error_grant can write the whole row.  A second pass over the stream, without a policy, within the policy's budgets: for
+ * people who will read the refusal, not for every one.  Same policy, bytes and options as in the refused call. */
+void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, const void *bytes, size_t len,
+                       const struct upk_options *options);
+
 /* What a stream uses, all at once and without a policy.  Names are in the order of first use. */
 struct upk_scan_name {
     char module[260], name[260]; /* printable, as in errors; Python 2 names mapped */
@@ -247,6 +277,9 @@ struct upk_scan {
 bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan **scan,
               struct upk_error *err);
 void upk_scan_free(struct upk_scan *scan);
+
+/* Is the name, in its modern spelling, on the closed list of what reaches the system, the interpreter or another decoder? */
+bool upk_name_is_dangerous(const char *module, size_t module_len, const char *name, size_t name_len);
 
 /* Structural validation of any table, in O(n): indices, order, text, every key found under its own hash. */
 bool upk_policy_check(const struct upk_policy *policy, struct upk_error *err);

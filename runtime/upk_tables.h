@@ -2,10 +2,11 @@
  *
  * policyc fills these structs, either as constant data in a generated C file or in memory (`policyc try`); the runtime only
  * reads them.  Everything is plain fixed-width data without pointers between tables: a table names another table's entry by
- * its index, and text by its place in one string pool.  Index 0 of rows, forms, types and classes is a null entry, so that 0
- * always means "none".  `upk_policy_check` (upk.h) proves all of the invariants stated here for any table.
+ * its index, and text by its place in one string pool.  Index 0 of rows, forms, types, classes, bounds and charsets is a null
+ * entry of zeros, so that 0 always means "none".  `upk_policy_check` (upk.h) checks for any table what is stated here; the
+ * digest, and that tables are as long as they say, it must take on trust.
  *
- * Layer: below everything; includes nothing of the project but find_class.h.
+ * Layer: below everything; includes nothing of the project but find_class.h and upk_version.h.
  */
 #ifndef UPK_TABLES_H
 #define UPK_TABLES_H
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "find_class.h"
+#include "upk_version.h"
 
 #define UPK_ABI   1u
 #define UPK_MAGIC UINT32_C(0x314b5055) /* "UPK1" read little-endian */

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from tally import Tally
+
 # Classes that need no policy, in the order of the machine's checks; the rest is decided by tables.
 MACHINE_CLASSES = ("truncated", "opcode", "protocol", "argument", "stack", "memo", "kind", "limit", "trailing")
 
@@ -42,19 +44,6 @@ class Corpus:
 
     def all_paths(self):
         return [path for path, *_ in self.good()] + [path for path, *_ in self.hostile()]
-
-
-class Tally:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, condition, message):
-        if condition:
-            self.passed += 1
-        else:
-            self.failed += 1
-            if self.failed <= 40:
-                print("FAILED " + message[:1000])
 
 
 def run(command, paths):
@@ -122,8 +111,7 @@ def main():
     tally = Tally()
     for part in parts:
         {"inspect": inspect, "same": same}[part](build, corpus, tally)
-    print("%d passed, %d failed" % (tally.passed, tally.failed))
-    return 1 if tally.failed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

@@ -11,41 +11,41 @@ tests/policy/bad/*.policy begin with lines that say all errors of the file, in t
 docs/errors.md: under the heading of a code, its first ```policy block gives that error, the others compile.
 docs/language.md: every ```policy block compiles.  A block without a header is taken as part of a policy.
 compiler/codes.h: every code has a page in docs/errors.md and a test here.
-Then the command line: exit statuses, output files, dependency files, includes that leave their folder.
+Then the command line: exit statuses, output files, dependency files, includes that leave their folder, and names
+that C keeps.
 """
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+
+from tally import Tally
 
 ERROR = re.compile(r"^(?:policyc|(.+?):(\d+):(\d+)): error: .* \[(P\d{4})\]$", re.M)
 # Not to be had from a policy text: no memory, and gperf failing.
 UNTESTED = {"P0003", "P0090"}
 # Not to be had from a short policy of plain text.
-NO_EXAMPLE = UNTESTED | {"P0001", "P0002", "P0004", "P0005", "P0006", "P0015"}
+NO_EXAMPLE = UNTESTED | {"P0001", "P0002", "P0004", "P0005", "P0006", "P0007", "P0015"}
 
-passed = failed = 0
+tally = Tally()
 seen_codes = set()
 
 
 def check(name, good, detail=""):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print("FAILED %s\n%s" % (name, detail))
+    tally.check(good, "%s\n%s" % (name, detail))
 
 
 class Policyc:
     def __init__(self, build):
         self.program = os.path.abspath(os.path.join(build, "policyc"))
 
-    def run(self, *arguments, cwd=None, env=None):
+    def run(self, *arguments, **options):
         done = subprocess.run([self.program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, cwd=cwd, env=env, timeout=120)
+                              stderr=subprocess.PIPE, timeout=120, **options)
         return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
@@ -127,6 +127,51 @@ def compile_block(policyc, scratch, block):
                        "-I", "tests/policy/ok", "--policy-dir", "policies")
 
 
+HINTS = [
+    # the policy behind its header; the code; the hint
+    ("root m.A;", "P0012", "a class is written module::Name: `m::A'"),
+    ("root list<a.b.C>;", "P0012", "`a.b::C'"),
+    ("module A::B { class C new(); }", "P0012", "joined by dots"),
+    ("root integer;", "P0030", "`int'"),
+    ("root string;", "P0030", "`str'"),
+    ("root boolean;", "P0030", "`bool'"),
+    ("root null;", "P0030", "`none'"),
+    ("root None;", "P0030", "`none'"),
+    ("root List;", "P0030", "`list'"),
+    ("root Dict<str, int>;", "P0012", "`dict<K, V>'"),
+    ("root Optional[int];", "P0012", "`T | none'"),
+    ("root list[int];", "P0012", "between `<' and `>'"),
+    ("root Nothing;", "P0030", "module::Name"),
+    ("root datetime::datetime;", "P0031", 'include "std/datetime.policy"; use std.datetime;'),
+    ("use datetime;", "P0032", 'include "std/datetime.policy"; use std.datetime;'),
+    ('include "std/datetime.policy"; use datetime;', "P0032", "did you mean `std.datetime'"),
+    ("module m { class A new() state { x: int } class B new(); }", "P0013", None),
+    ("module posix { const environ; }", "P0064", "add: because"),
+]
+
+
+def test_hints(policyc, scratch):
+    path = os.path.join(scratch, "hint.policy")
+    for header, body, code, hint in [("policy p 1;\n", *line) for line in HINTS] + [
+            ("policy p;\n", "root any;", "P0012", "the revision is missing"),
+            ("\ufeffpolicy p 1;\n", "root any;", "P0002", "without it")]:
+        write(path, header + body + "\n")
+        status, _, messages = policyc.run(path, "--policy-dir", "policies")
+        codes = re.findall(r"error: .* \[(P\d{4})\]$", messages, re.M)
+        hints = re.findall(r"= hint: (.*)$", messages, re.M)
+        check("hint of " + body, status == 2 and codes == [code] and (hint is None or hint in " ".join(hints)), messages)
+    # What shipped fragments grant is what the hints say.
+    for name in sorted(os.listdir("policies/std")):
+        stem = name[:-len(".policy")]
+        for module in re.findall(r"^module (\S+) \{", read("policies/std/" + name).decode(), re.M):
+            if module != "builtins":
+                write(path, "policy p 1;\nroot %s::Nosuch;\n" % module)
+                messages = policyc.run(path, "--policy-dir", "policies")[2]
+                check("shipped module " + module, "use std.%s;" % stem in messages, messages)
+        write(path, "policy p 1;\nuse %s;\n" % stem)
+        check("shipped fragment " + stem, "use std.%s;" % stem in policyc.run(path, "--policy-dir", "policies")[2])
+
+
 def test_docs(policyc, scratch):
     with open("docs/language.md", encoding="utf-8") as file:
         blocks = blocks_of(file.read())
@@ -168,7 +213,11 @@ def test_commands(policyc, scratch):
     write(os.path.join(folder, "inc/part.policy"), "fragment part;\n")
     write(bad, "policy bad 1;\nroot Nothing;\n")
     inc = os.path.join(folder, "inc")
-    expect("--help", ["--help"], 0, r"^Usage: policyc")
+    expect("--help", ["--help"], 0, r"^usage: policyc")
+    expect("-h", ["-h"], 0, r"^usage: policyc")
+    expect("an output that is no .c", [good, "-I", inc, "-o", os.path.join(folder, "out")], 2,
+           r"does not end in \.c \[P0007\]")
+    check("and nothing is written", not any(name.startswith("out") for name in os.listdir(folder)))
     expect("--version", ["--version"], 0, r"^policyc \d+\.\d+\.\d+\n$")
     expect("no argument", [], 2, r"no policy is named")
     expect("unknown option", ["--nothing", good], 2, r"there is no option --nothing")
@@ -183,6 +232,10 @@ def test_commands(policyc, scratch):
     expect("without -I", [good], 2, r"\[P0020\]")
     expect("policy folder", [good, "-I", inc, "--policy-dir=" + folder], 0)
     expect("unwritable output", [good, "-I", inc, "-o", os.path.join(folder, "none/x.c")], 3, r"\[P0005\]")
+    kept = read(good)
+    for name in ("good.policy", "new.policy", "."):
+        expect("an output named " + name, [good, "-I", inc, "-o", os.path.join(folder, name)], 2, r"\[P0007\]")
+    check("the source is as it was", read(good) == kept and not os.path.exists(os.path.join(folder, "new.policy")))
     expect("no colour into a pipe", [bad], 2, r"\A[^\x1b]*\Z")
 
     write(os.path.join(folder, "std/plain.policy"), "no policy at all\n")
@@ -227,6 +280,95 @@ def test_commands(policyc, scratch):
           "policy many 1;\n" + "root Nothing;\n" + "budget nothing 1;\n" * 25)
     expect("twenty errors and no more", ["many.policy"], 2, r"\A(?:[^\[]*\[P00\d\d\]){20}[^\[]*6 more errors",
            cwd=folder)
+    aliases = "".join("alias z%d -> m;\n" % i for i in range(1001))
+    write(os.path.join(folder, "aliases.policy"), "policy aliases 1;\n" + aliases)
+    expect("an alias too many", ["aliases.policy"], 2, r"aliases.policy:1002:1: error: .* \[P0004\]", cwd=folder)
+    aliases = "".join("alias z%d -> m;\n" % i for i in range(1000))
+    classes = "".join("  class C%d new();\n" % i for i in range(1000))
+    write(os.path.join(folder, "spellings.policy"), "policy spellings 1;\n" + aliases + "module m {\n" + classes + "}\n")
+    started = os.times().children_user
+    expect("aliases times names", ["spellings.policy"], 2, r"spellings.policy:\d+:1: error: .* `z\d+'.* \[P0004\]",
+           cwd=folder)
+    check("aliases times names: refused before they are made", os.times().children_user - started < 1)
+
+
+def test_outputs(policyc, scratch):
+    """What stands where outputs go is kept, but for regular files that are no sources."""
+    def expect(name, status, code, output, *more, **options):
+        got, out, messages = policyc.run("main.policy", "-I", ".", "-o", output, *more, cwd=folder, **options)
+        errors_of(messages, scratch, "")
+        check("output: " + name, got == status and (not code or "[%s]" % code in messages) and "\x1b" not in messages,
+              "%d %s" % (got, out + messages))
+
+    def has(name, text):
+        check("output: %s stands as it did" % name, read(os.path.join(folder, name)) == text.encode())
+
+    folder = os.path.join(scratch, "outputs")
+    texts = {"main.policy": 'policy outputs 1;\ninclude "part.h";\nuse part;\n', "part.h": "fragment part;\n",
+             "old.h": "old header\n", "old.c": "old source\n", "other.policy": "policy other 1;\n"}
+    for name, text in texts.items():
+        write(os.path.join(folder, name), text)
+    os.symlink("main.policy", os.path.join(folder, "link.c"))
+    os.symlink("nowhere", os.path.join(folder, "dangling.c"))
+    os.link(os.path.join(folder, "part.h"), os.path.join(folder, "hard.c"))
+    os.mkdir(os.path.join(folder, "folder.c"))
+    os.mkfifo(os.path.join(folder, "fifo.d"))
+    expect("the source itself", 2, "P0007", "main.policy")
+    expect("another policy", 2, "P0007", "other.policy")
+    expect("a policy that is not there", 2, "P0007", "new.policy")
+    expect("a link to the source", 2, "P0007", "link.c")
+    expect("a link that leads nowhere", 2, "P0007", "dangling.c")
+    expect("a hard link to an included file", 2, "P0007", "hard.c")
+    expect("the header is an included file", 2, "P0007", "part.c")
+    expect("a folder", 2, "P0007", "folder.c")
+    expect("a device", 2, "P0007", "/dev/null")
+    expect("a pipe in the place of the dependencies", 2, "P0007", "fifo.c", "-MD")
+    expect("control characters in a name", 3, "P0005", "none\x1b/x.c")
+    expect("a name that make cannot read", 2, "P0006", "a b.c", "-MD")
+
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    expect("a full disk", 3, "P0005", "old.c", preexec_fn=small_files)
+    for name, text in texts.items():
+        has(name, text)
+    check("output: nothing new of all that", sorted(os.listdir(folder)) == sorted(
+        [*texts, "link.c", "dangling.c", "hard.c", "folder.c", "fifo.d"]), os.listdir(folder))
+
+    os.symlink("old.c", os.path.join(folder, "new.c"))
+    os.chmod(os.path.join(folder, "old.c"), 0o640)
+    expect("through a link", 0, "", "new.c", "-MD")
+    check("output: the link is a link", os.path.islink(os.path.join(folder, "new.c")))
+    check("output: written where it leads", b"Generated" in read(os.path.join(folder, "old.c")))
+    check("output: the mode stays", os.stat(os.path.join(folder, "old.c")).st_mode & 0o777 == 0o640)
+    check("output: header and dependencies", os.path.exists(os.path.join(folder, "new.h"))
+          and os.path.exists(os.path.join(folder, "new.d")))
+    check("output: nothing is left over", not [name for name in os.listdir(folder) if name.endswith(".tmp")])
+
+
+def test_names(policyc, scratch):
+    """What the headers of generated C define is no name for a policy; a name that is taken compiles as C."""
+    compiler = os.environ.get("CC", "gcc").split()
+    path, out = os.path.join(scratch, "name.policy"), os.path.join(scratch, "name.c")
+    write(out, '#include "upk_tables.h"\n#include "upk.h"\n')
+    found = set()
+    for standard in ("c11", "gnu11"):
+        done = subprocess.run([*compiler, "-std=" + standard, "-E", "-dM", "-Iruntime", out], stdout=subprocess.PIPE, check=True)
+        found |= set(re.findall(r"^#define ([A-Za-z]\w*)", done.stdout.decode(), re.M))
+    check("headers define something", {"NULL", "UPK_MAGIC", "SIZE_MAX"} <= found)
+    own = {name for name in found if name.lower().startswith("upk")}
+    words = """upk upk.x UPK Upkeep _x size_t uint8_t ptrdiff_t max_align_t memcmp strlen malloc printf sin time errno FILE
+        stdin linux unix class new and not operator asm typeof template this namespace std wchar_t true alignas""".split()
+    for name in sorted(found - own) + sorted(own)[:5] + words:
+        write(path, "policy %s 1;\n" % name)
+        status, _, messages = policyc.run(path)
+        check("reserved: " + name, status == 2 and "[P0081]" in messages, messages)
+    for name in ("upper", "classes", "unix.pipe", "NULLS", "module", "name", "keys", "a.upk", "row", "t"):
+        write(path, 'policy %s 1;\nmodule m { class C new(); }\n' % name)
+        status, _, messages = policyc.run(path, "-o", out)
+        done = subprocess.run([*compiler, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Iruntime", "-c", out,
+                               "-o", os.path.join(scratch, "name.o")], stderr=subprocess.PIPE)
+        check("compiles: " + name, status == 0 and done.returncode == 0, messages + done.stderr.decode())
 
 
 def main():
@@ -234,11 +376,13 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         test_ok(policyc, scratch)
         test_bad(policyc, scratch)
+        test_hints(policyc, scratch)
         page, examples = test_docs(policyc, scratch)
         test_commands(policyc, scratch)
+        test_outputs(policyc, scratch)
+        test_names(policyc, scratch)
     test_codes(page, examples)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

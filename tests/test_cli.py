@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from tally import Tally
+
 CHANNELS = """policy t.channels 1;
 channel numbers { root int; }
 channel texts { root str; }
@@ -27,11 +29,11 @@ root nosuch;
 BUFFER = b"\x80\x05\x97."
 
 
-class Cli:
+class Cli(Tally):
     def __init__(self, build, folder):
         self.build = os.path.abspath(build)
         self.folder = folder
-        self.passed = self.failed = 0
+        super().__init__()
 
     def write(self, name, data):
         with open(os.path.join(os.fsencode(self.folder), os.fsencode(name)), "wb") as file:
@@ -42,13 +44,6 @@ class Cli:
         done = subprocess.run(command + list(arguments), input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               cwd=self.folder, timeout=60)
         return done.returncode, done.stdout, done.stderr
-
-    def check(self, condition, what):
-        if condition:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print("FAILED " + what)
 
     def expect(self, program, arguments, status, out=None, err=None, stdin=b""):
         """`out` is the whole of stdout; `err` some text within stderr, or b"" for nothing at all."""
@@ -114,6 +109,11 @@ def test_usage(cli):
     for program in ("unpickle", "policyc"):
         cli.expect(program, ["--help"], 0, None, b"")
         cli.expect(program, ["--version"], 0, None, b"")
+    for program in ("unpickle", "policyc"):
+        cli.check(cli.run(program, "-h")[1].startswith(b"usage: "), program + " -h")
+    for name in ("one.policy", "./nosuch", "one.policy:x"):
+        cli.unpickle(["-p", name, "one.pkl"], 2, b"", b"for a policy file: policyc try")
+    cli.check(b"policyc try" not in cli.run("unpickle", "-p", "nosuch", "one.pkl")[2], "no hint for a name")
     status, out, err = cli.run("unpickle", "--list-policies")
     cli.check(status == 0 and b"values" in out.split(b"\n") and not err, "--list-policies: %r" % ((status, out, err),))
     for name in out.split():
@@ -182,10 +182,32 @@ def test_tsv(cli):
     status, out, _ = cli.run("unpickle", "-p", "values", "--tsv", "names.pkl")
     cli.check(status == 1 and out.count(b"\n") == 1 and out.count(b"\t") == 5
               and all(0x20 <= c < 0x7f or c in b"\t\n" for c in out), "names of a stream in TSV: %r" % out)
-    cli.unpickle(["-p", "values", "--tsv", "odd\tname\n.pkl"], 0, b"odd\tname\n.pkl\taccept\t1\n")
-    cli.unpickle(["-p", "values", "--tsv", b"\xff.pkl"], 0, b"\xff.pkl\taccept\t1\n")
+    cli.unpickle(["-p", "values", "--tsv", "odd\tname\n.pkl"], 0, b"odd\\tname\\n.pkl\taccept\t1\n")
+    cli.unpickle(["-p", "values", "--tsv", b"\xff.pkl"], 0, b"\\xff.pkl\taccept\t1\n")
     cli.unpickle(["-p", "values", b"\xff.pkl", "odd\tname\n.pkl"], 0, b"\\xff.pkl: 1\nodd\\x09name\\x0a.pkl: 1\n")
     cli.unpickle(["-p", "values", "no\nsuch\x1b.pkl"], 3, b"", b"no\\x0asuch\\x1b.pkl: ")
+    names = {  # a file's name: as a field
+        "evil.pkl\taccept\tNone\ngood.pkl": b"evil.pkl\\taccept\\tNone\\ngood.pkl",
+        "esc\x1b[2K\r\x7f": b"esc\\x1b[2K\\r\\x7f",
+        "c1\x9b2K": b"c1\\xc2\\x9b2K",
+        "bidi\u202egpj.lkp": b"bidi\\xe2\\x80\\xaegpj.lkp",
+        "line\u2028end": b"line\\xe2\\x80\\xa8end",
+        b"\xc3(\xed\xa0\x80": b"\\xc3(\\xed\\xa0\\x80",
+        "back\\tslash": b"back\\tslash",
+        "back\\slash\t": b"back\\\\slash\\t",
+        "plain \u00e9\u4e2d\U0001f600 'quoted' \"too\"": "plain \u00e9\u4e2d\U0001f600 'quoted' \"too\"".encode(),
+    }
+    for name, field in names.items():
+        cli.write(name, pickle.dumps(1, 4))
+        cli.unpickle(["-p", "values", "--tsv", name], 0, field + b"\taccept\t1\n")
+        cli.write(name, b"\xff")
+        status, out, _ = cli.run("unpickle", "-p", "values", "--tsv", name)
+        cli.check(status == 1 and out.startswith(field + b"\trefused\t") and out.count(b"\n") == 1, "refused: %r" % out)
+        os.remove(os.path.join(os.fsencode(cli.folder), os.fsencode(name)))
+        cli.unpickle(["-p", "values", "--tsv", name], 3, field + b"\tio\tNo such file or directory\n")
+        status, out, err = cli.run("unpickle", "-p", "values", name, "one.pkl")
+        cli.check(status == 3 and out == b"one.pkl: 1\n" and err.isascii() and err.decode()[:-1].isprintable(),
+                  "names for people: %r" % err)
 
 
 def test_input(cli):
@@ -203,6 +225,22 @@ def test_input(cli):
     cli.unpickle(["-p", "values", "--files-from", "/dev/null"], 0, b"", b"")
     cli.unpickle(["-p", "values", "--files-from", "nul.list"], 2, b"")
     cli.attempt(["--files-from", "files.list", "one.policy"], 0, expected)
+    cli.write("crlf.list", "one.pkl\r\n\r\ntext.pkl\r\n")
+    cli.unpickle(["-p", "values", "--files-from", "crlf.list"], 0, expected)
+
+
+def test_large(cli):
+    """A file over the budget `bytes` is refused with its true size, and not read."""
+    path = os.path.join(cli.folder, "large.bin")
+    with open(path, "wb") as file:
+        file.truncate(300 << 30)
+    size = b"%d bytes" % (300 << 30)
+    for arguments in (["large.bin"], ["--buffer", "large.bin", "one.pkl"]):
+        status, out, err = cli.run("unpickle", "-p", "values", *arguments)
+        cli.check(status == 1 and b"[R301]" in out and (size in out or arguments[0] != "large.bin") and not err,
+                  "large %s: %r" % (arguments, (status, out, err)))
+    cli.unpickle(["-p", "values", "--files-from", "large.bin"], 2, b"", b"no list of files")
+    os.unlink(path)
 
 
 def test_buffers(cli):
@@ -239,11 +277,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         cli = Cli(build, folder)
         write_files(cli)
-        for test in (test_exit_status, test_usage, test_order, test_forms, test_cycles, test_tsv, test_input,
+        for test in (test_exit_status, test_usage, test_order, test_forms, test_cycles, test_tsv, test_input, test_large,
                      test_buffers, test_inspection, test_channels):
             test(cli)
-    print("%d passed, %d failed" % (cli.passed, cli.failed))
-    return 1 if cli.failed else 0
+    return cli.finish()
 
 
 if __name__ == "__main__":

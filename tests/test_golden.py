@@ -13,16 +13,12 @@ import subprocess
 import sys
 import tempfile
 
+from tally import Tally
+
 GOLDEN = "tests/golden"
 WARNINGS = ("-std=c11 -Wall -Wextra -Wshadow -Wconversion -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes "
             "-Wimplicit-fallthrough -Werror").split()
-counts = {True: 0, False: 0}
-
-
-def check(good, what):
-    counts[bool(good)] += 1
-    if not good:
-        print("FAILED: " + what)
+tally = Tally()
 
 
 def read(path):
@@ -51,20 +47,26 @@ def generate(build, name, folder):
     return run(build + "/policyc", "%s/%s.policy" % (GOLDEN, name), "-o", "%s/%s.c" % (folder, name))
 
 
+def check_installed(compiler):
+    found = shutil.which(compiler) is not None
+    tally.check(found, "no compiler `%s'" % compiler)
+    return found
+
+
 def compile_all(name, folder):
     source, header = "%s/%s.c" % (folder, name), "%s/%s.h" % (folder, name)
     for compiler in (os.environ.get("CC", "gcc"), os.environ.get("CLANG", "clang")):
-        if shutil.which(compiler):
-            check(run(compiler, *WARNINGS, "-O2", "-Iruntime", "-c", source, "-o", folder + "/out.o"), compiler + " " + source)
+        if check_installed(compiler):
+            tally.check(run(compiler, *WARNINGS, "-O2", "-Iruntime", "-c", source, "-o", folder + "/out.o"), compiler + " " + source)
     twice = folder + "/twice.c"
     with open(twice, "w", encoding="ascii") as file:
         file.write('#include "%s.h"\n#include "%s.h"\nint used;\n' % (name, name))
-    check(run(os.environ.get("CC", "gcc"), *WARNINGS, "-Iruntime", "-I" + folder, "-c", twice, "-o", folder + "/twice.o"), header)
+    tally.check(run(os.environ.get("CC", "gcc"), *WARNINGS, "-Iruntime", "-I" + folder, "-c", twice, "-o", folder + "/twice.o"), header)
     exported = set(re.findall(r"^[0-9a-f]+ [A-Z] (\w+)$", subprocess.run(
         ["nm", folder + "/out.o"], stdout=subprocess.PIPE, text=True, check=False).stdout, re.M))
     with open(header, encoding="ascii") as file:
         declared = set(re.findall(r"^extern const struct upk_policy (\w+);$", file.read(), re.M))
-    check(exported == declared and declared, "symbols of %s: %s" % (name, sorted(exported)))
+    tally.check(exported == declared and declared, "symbols of %s: %s" % (name, sorted(exported)))
 
 
 def main():
@@ -72,18 +74,17 @@ def main():
     for name in policies():
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
             if not (generate(build, name, one) and generate(build, name, two)):
-                check(False, "policyc %s.policy" % name)
+                tally.check(False, "policyc %s.policy" % name)
                 continue
             for end in (".c", ".h"):
                 made, kept = read(one + "/" + name + end), GOLDEN + "/" + name + end
-                check(made == read(two + "/" + name + end), name + end + " differs from run to run")
-                check(made and max(made) < 0x80, name + end + " is not ASCII")
+                tally.check(made == read(two + "/" + name + end), name + end + " differs from run to run")
+                tally.check(made and max(made) < 0x80, name + end + " is not ASCII")
                 if update:
                     shutil.copyfile(one + "/" + name + end, kept)
-                check(made == read(kept), "%s is not what policyc writes (make golden-update, then look at the difference)" % kept)
+                tally.check(made == read(kept), "%s is not what policyc writes (make golden-update, then look at the difference)" % kept)
             compile_all(name, one)
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 1 if counts[False] else 0
+    return tally.finish()
 
 
 sys.exit(main())

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from tally import Tally
+
 # Of the build folder only what users make; the rest is large and nothing of the README.
 COPIED = {"release", "gen", "policies", "policyc", "unpickle", "libupk.a", "demo"}
 
@@ -67,7 +69,7 @@ def main():
     with open("README.md", encoding="utf-8") as file:
         readme = file.read()
     top = os.getcwd()
-    passed = failed = 0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         tree = os.path.join(scratch, "tree")
         skip = {os.path.join(top, ".git"), os.path.realpath(build)}
@@ -83,9 +85,7 @@ def main():
             if name and os.path.exists(name):
                 with open(name, encoding="utf-8") as file:
                     same = file.read() == "\n".join(lines) + "\n"
-                passed, failed = passed + same, failed + (not same)
-                if not same:
-                    print("FAILED README.md:%d: not the text of %s" % (first, name))
+                tally.check(same, "README.md:%d: not the text of %s" % (first, name))
             elif name:
                 with open(os.path.join(tree, name), "w", encoding="utf-8") as file:
                     file.write("\n".join(lines) + "\n")
@@ -99,17 +99,10 @@ def main():
                     got.pop()
                 wanted = re.search(r"# exit (\d+)$", command)
                 status = int(wanted.group(1)) if wanted else 0
-                if matches(expected, got) and done.returncode == status:
-                    passed += 1
-                else:
-                    failed += 1
-                    print("FAILED README.md:%d: $ %s\nexit %d, expected %d; printed:\n%s"
-                          % (number, command, done.returncode, status, "\n".join(got)))
-    if not passed + failed:
-        print("FAILED README.md shows no command")
-        failed = 1
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+                tally.check(matches(expected, got) and done.returncode == status,
+                            "README.md:%d: $ %s\nexit %d, expected %d; printed:\n%s"
+                            % (number, command, done.returncode, status, "\n".join(got)))
+    return tally.finish()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ import tempfile
 import unicodedata
 import uuid
 
+from tally import Tally
+
 # Of print_unicode.c; another version calls other code points printable.
 UNICODE = "14.0.0"
 
@@ -99,6 +101,9 @@ def made_values():
         yield ["a" + chr(code) for code in range(0xd800, 0xe000)]
     yield [chr(code) for code in range(0x250)] + ["'", '"', "'\"", "\\'"]
     yield [bytes([byte]) for byte in range(256)] + [bytes(range(256)), b"'", b"'\""]
+    yield [bytearray(b"'"), bytearray(b"'\""), bytearray(b'"\\'), bytearray(range(256))]
+    large = [(-1) ** bits << bits for bits in range(500, 3000, 50)]
+    yield [large, large, large[::-1]] * 3
     yield [complex(a, b) for a in (0.0, -0.0, 1.0, 1.5, math.inf, math.nan)
            for b in (0.0, -0.0, -2.0, 1e16, -math.inf, math.nan)]
     yield {1: {2: (3,), "4": [None, True]}, (): set(), b"": frozenset()}
@@ -151,22 +156,16 @@ def is_json_of(text, value):
 
 def main():
     build = sys.argv[1]
-    passed = failed = 0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         cases = list(write_files(os.path.join(build, "corpus"), folder))
         chosen = [(path, value) for path, value in cases if not is_cyclic(value) and is_json(value)]
         for form, those, fits in (("repr", cases, is_repr), ("json", chosen, is_json_of)):
             for (path, value), fields in zip(those, printed(build, form, [path for path, _ in those])):
-                if fields[0] == b"accept" and fits(fields[1], value):
-                    passed += 1
-                else:
-                    failed += 1
-                    print("FAILED %s %s: %.300r gives %.300r" % (form, path, value, fields))
-    if passed < 500:
-        failed += 1
-        print("FAILED: only %d comparisons" % passed)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+                tally.check(fields[0] == b"accept" and fits(fields[1], value),
+                            "%s %s: %.300r gives %.300r" % (form, path, value, fields))
+    tally.check(tally.passed >= 500, "only %d comparisons" % tally.passed)
+    return tally.finish()
 
 
 if __name__ == "__main__":

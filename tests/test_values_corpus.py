@@ -6,7 +6,8 @@ usage: test_values_corpus.py BUILD      (from the top folder; the corpus stands 
 
 import sys
 
-from run_corpus import Corpus, Tally, run
+from run_corpus import Corpus, run
+from tally import Tally
 
 POLICY = "policies/values.policy"
 
@@ -84,8 +85,7 @@ def main():
         got = verdicts[path]
         tally.check((got[1] if got[0] == "refused" else got[0]) == expected,
                     "%s: expected %s, got %s" % (path, expected, got))
-    print("%d passed, %d failed" % (tally.passed, tally.failed))
-    return 1 if tally.failed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

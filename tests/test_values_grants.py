@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 from assemble import Node, assemble, call, new, raw, ref, str8
-from run_corpus import Tally, run
+from run_corpus import run
+from tally import Tally
 
 POLICY = "policies/values.policy"
 PROTOCOLS = (0, 2, 3, 4)
@@ -397,8 +398,7 @@ def main():
             got = verdicts[path]
             tally.check((got[1] if got[0] == "refused" else got[0]) == expected,
                         "%s: expected %s, got %s" % (text[:300], expected, got))
-    print("%d passed, %d failed" % (tally.passed, tally.failed))
-    return 1 if tally.failed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

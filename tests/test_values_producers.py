@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-from run_corpus import Tally, run
+from run_corpus import run
+from tally import Tally
 
 POLICY = "policies/values.policy"
 
@@ -53,8 +54,7 @@ def main():
             got = verdicts[path]
             tally.check((got[1] if got[0] == "refused" else got[0]) == expected,
                         "%s: %s: expected %s, got %s" % (python, os.path.basename(path), expected, got))
-    print("%d passed, %d failed" % (tally.passed, tally.failed))
-    return 1 if tally.failed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

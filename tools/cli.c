@@ -24,25 +24,6 @@ void cli_complain(const struct cli *c, const char *format, ...) {
     fputc('\n', stderr);
 }
 
-struct cli_shown cli_show(const char *name) {
-    struct cli_shown shown;
-    size_t n = 0;
-    for (const unsigned char *at = (const unsigned char *)name; *at; at++) {
-        if (n > sizeof shown.text - 8) {
-            memcpy(shown.text + n, "...", 3);
-            n += 3;
-            break;
-        }
-        if (*at >= 0x20 && *at < 0x7f) {
-            shown.text[n++] = (char)*at;
-        } else {
-            n += (size_t)snprintf(shown.text + n, 5, "\\x%02x", *at);
-        }
-    }
-    shown.text[n] = 0;
-    return shown;
-}
-
 /* ---- names and lists */
 
 static bool add_name(const struct cli *c, struct cli_names *names, const char *name) {
@@ -60,7 +41,7 @@ static bool add_name(const struct cli *c, struct cli_names *names, const char *n
     return true;
 }
 
-/* A name a line; empty lines are none. */
+/* A name a line, ended by LF or CR LF; empty lines are none. */
 static enum cli_exit add_list(struct cli *c, const char *list) {
     struct cli_bytes bytes;
     int error;
@@ -68,6 +49,11 @@ static enum cli_exit add_list(struct cli *c, const char *list) {
     if (!cli_read(list, most, &bytes, &error)) {
         cli_complain(c, "cannot read %s: %s", cli_show(list).text, strerror(error));
         return CLI_IO;
+    }
+    if (bytes.mapped) {
+        cli_bytes_free(&bytes);
+        cli_complain(c, "%s is no list of files", cli_show(list).text);
+        return CLI_USAGE;
     }
     char **lists = realloc(c->lists, (c->list_count + 1) * sizeof *lists);
     char *text = lists ? realloc(bytes.data, bytes.len + 1) : NULL;
@@ -87,6 +73,7 @@ static enum cli_exit add_list(struct cli *c, const char *list) {
         char *line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end) line_end = end;
         *line_end = 0;
+        if (line_end > at && line_end[-1] == '\r') line_end[-1] = 0;
         if (*at && !add_name(c, &c->files, at)) return CLI_IO;
         at = line_end + 1;
     }

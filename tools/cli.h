@@ -49,6 +49,10 @@ struct cli_shown {
 };
 struct cli_shown cli_show(const char *name);
 
+/* A field of TSV.  Text without control characters, directional marks and broken UTF-8 is printed as it is; in other text each
+ * of their bytes is `\t`, `\n`, `\r` or `\xHH`, and a backslash is two.  So a line stays one line of as many fields. */
+void cli_write_field(const char *text, FILE *to);
+
 /* Decides all files under `policy` (NULL: inspects them) and writes what is to be said of each; returns the
  * exit status. */
 enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy);
@@ -56,12 +60,15 @@ enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy);
 /* ---- reading (cli_read.c) */
 
 struct cli_bytes {
-    uint8_t *data; /* owned: free */
+    uint8_t *data; /* owned: cli_bytes_free */
     size_t len;
+    bool mapped; /* longer than asked for: not read, but mapped */
 };
 
-/* Everything in `name` ("-": standard input), but no more than `most` + 1 bytes, so that what is too long is
- * seen to be. false: *error is an errno. */
+/* Everything in `name` ("-": standard input).  Of what is longer than `most` and no regular file, `most` + 1 bytes are
+ * read, so that it is seen to be too long; a regular file is not read then, and `len` is its true size.
+ * false: *error is an errno. */
 bool cli_read(const char *name, uint64_t most, struct cli_bytes *out, int *error);
+void cli_bytes_free(struct cli_bytes *b);
 
 #endif

@@ -73,20 +73,6 @@ static bool print_value(enum cli_print form, const struct upk_doc *doc, upk_sink
 
 /* ---- what is said */
 
-/* A message as a field of TSV: TAB, LF and other controls escaped, so that a line stays one line of as many
- * fields. */
-static void write_field(const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        if (*at == '\t' || *at == '\n' || *at == '\r') {
-            printf("\\%c", *at == '\t' ? 't' : *at == '\n' ? 'n' : 'r');
-        } else if (*at < 0x20 || *at >= 0x7f) {
-            printf("\\x%02x", *at);
-        } else {
-            putchar(*at);
-        }
-    }
-}
-
 /* More than one file: people are told which one is spoken of. */
 static void write_name(const struct run *r, const char *file) {
     if (r->cli->files.count > 1) printf("%s: ", cli_show(file).text);
@@ -95,8 +81,9 @@ static void write_name(const struct run *r, const char *file) {
 static void say_io(struct run *r, const char *file, const char *why) {
     r->io = true;
     if (r->cli->tsv) {
-        printf("%s\tio\t", file);
-        write_field(why);
+        cli_write_field(file, stdout);
+        fputs("\tio\t", stdout);
+        cli_write_field(why, stdout);
         putchar('\n');
     } else {
         cli_complain(r->cli, "%s: %s", cli_show(file).text, why);
@@ -108,9 +95,10 @@ static void say_refused(struct run *r, const char *file, const struct upk_error 
     if (r->cli->tsv) {
         char message[2048];
         upk_error_message(err, message, sizeof message);
-        printf("%s\trefused\t%s\tR%u\t%" PRIu64 "\t", file, upk_class_word(err->cls), (unsigned)err->code,
+        cli_write_field(file, stdout);
+        printf("\trefused\t%s\tR%u\t%" PRIu64 "\t", upk_class_word(err->cls), (unsigned)err->code,
                err->offset);
-        write_field(message);
+        cli_write_field(message, stdout);
         putchar('\n');
     } else {
         write_name(r, file);
@@ -126,7 +114,8 @@ static void say_accepted(struct run *r, const char *file, const struct upk_doc *
         return;
     }
     if (r->cli->tsv) {
-        printf("%s\taccept\t", file);
+        cli_write_field(file, stdout);
+        fputs("\taccept\t", stdout);
     } else {
         write_name(r, file);
     }
@@ -140,14 +129,9 @@ static void say_accepted(struct run *r, const char *file, const struct upk_doc *
 
 /* ---- deciding */
 
-/* No more is read than the budget `bytes` and one: the decoder then says by itself that it is too much. */
+/* More is not read: the decoder says by itself that it is too much. */
 static uint64_t bytes_budget(const struct upk_policy *policy) {
-    static const uint64_t standard[] = {
-#define UPK_X(name, word, by_default, most, unit) by_default,
-        UPK_BUDGETS(UPK_X)
-#undef UPK_X
-    };
-    return policy ? policy->budgets[UPK_BUDGET_BYTES] : standard[UPK_BUDGET_BYTES];
+    return (policy ? policy->budgets : upk_budget_standard)[UPK_BUDGET_BYTES];
 }
 
 static void decide(struct run *r, const char *file) {
@@ -171,6 +155,7 @@ static void decide(struct run *r, const char *file) {
     bool good;
     if (r->policy) {
         good = upk_decode(r->policy, bytes.data, bytes.len, &options, &doc, &err);
+        if (!good && !r->cli->tsv) upk_error_observe(&err, r->policy, bytes.data, bytes.len, &options);
     } else {
         if (c->has_families) {
             options.flags = UPK_FAMILY_FLAGS;
@@ -184,7 +169,7 @@ static void decide(struct run *r, const char *file) {
         say_refused(r, file, &err);
     }
     upk_doc_free(doc);
-    free(bytes.data);
+    cli_bytes_free(&bytes);
 }
 
 static bool read_buffers(struct run *r) {
@@ -222,7 +207,7 @@ enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy) {
     struct run r = {.cli = c, .policy = policy};
     enum cli_exit status = run_all(&r);
     if (r.buffers) {
-        for (size_t i = 0; i < c->buffers.count; i++) free(r.buffers[i].data);
+        for (size_t i = 0; i < c->buffers.count; i++) cli_bytes_free(&r.buffers[i]);
     }
     free(r.buffers);
     free(r.buffer_views);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what a make target needs is installed (Debian).
 #
-#   tools/need.sh build|test|asan|fuzz|check|bench ...
+#   tools/need.sh build|test|asan|fuzz|check|bench|lint ...
 #
 # Nothing is done when all is there.  What is missing is installed with apt-get, as root or through `sudo -n`; where that is
 # not possible, or NEED_INSTALL=no, one line names the packages and the command to run, and the exit status is 1.
@@ -51,7 +51,13 @@ find_missing() {
         test | asan | check) need has_header cmocka.h "libcmocka-dev" ;;
         esac
         case $level in
+        test | check) need has_command pkg-config "pkg-config" ;;
+        esac
+        case $level in
         test | asan | fuzz | check) need has_command "$clang" "clang" ;;
+        esac
+        case $level in
+        lint | check) need has_command clang-format "clang-format" ;;
         esac
         case $level in
         asan | fuzz | check) need has_sanitizers "" "libclang-rt-14-dev" ;;

@@ -35,6 +35,10 @@ static void list_policies(void) {
     }
 }
 
+static bool names_file(const char *name, size_t len) {
+    return memchr(name, '/', len) || (len > 7 && memcmp(name + len - 7, ".policy", 7) == 0);
+}
+
 /* `name` or `name:channel`; the name alone stands for the only channel there is. */
 static const struct upk_policy *find_policy(const struct cli *c) {
     const char *colon = strchr(c->policy, ':');
@@ -52,6 +56,7 @@ static const struct upk_policy *find_policy(const struct cli *c) {
                  named ? "policy %s has several channels: see --list-policies"
                        : "no policy %s: see --list-policies",
                  cli_show(c->policy).text);
+    if (!named && names_file(c->policy, len)) cli_complain(c, "for a policy file: policyc try");
     return NULL;
 }
 

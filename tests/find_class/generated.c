@@ -1,8 +1,9 @@
 /* Questions to generated look-ups of five sizes.
  *
- *   generated probe     exactness against the oracle of find_class_probe.c, and against the same template at
- *   run time generated count     under callgrind: one dump for each size, reading and kind of question ("200
- *   new hit")
+ *   generated probe     exactness against the oracle of find_class_probe.c, and against the same template at run time
+ *   generated count     under callgrind: one dump for each size, reading and kind of question ("200 new hit")
+ *
+ * Layer: tests only, over tables that policyc wrote.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,23 +9,14 @@
  *
  * Layer: tests only, over the runtime's public interface.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../runtime/upk.h"
 #include "../../runtime/upk_tables.h"
+#include "require.h"
 #include "values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                 \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                       \
-        }                                                                                  \
-    } while (0)
 
 enum { ALL_FAMILIES = (1 << UPK_FAMILY_COUNT) - 1, MOST_TEXT = 1 << 16 };
 
@@ -105,7 +96,7 @@ static uint64_t print(print_fn printer, const struct upk_doc *doc, bool ascii) {
 }
 
 static uint64_t print_all(const struct upk_doc *doc) {
-    return print(upk_print_tree, doc, true) ^ 3 * print(upk_print_json, doc, false) ^
+    return print(upk_print_tree, doc, true) ^ 3 * print(upk_print_json, doc, true) ^
            5 * print(upk_print_repr, doc, false);
 }
 

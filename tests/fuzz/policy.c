@@ -8,21 +8,11 @@
  *
  * Layer: tests only, over the compiler's front door.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../compiler/compile.h"
+#include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                 \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                       \
-        }                                                                                  \
-    } while (0)
 
 static void take_message(void *context, const char *bytes, size_t len) {
     size_t *total = context;

@@ -10,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../runtime/upk_tables.h"
+
+static const uint8_t buffer_bytes[64];
+static const struct upk_bytes buffers[2] = {{buffer_bytes, sizeof buffer_bytes},
+                                            {buffer_bytes, sizeof buffer_bytes}};
+const struct upk_options corpus_options = {.flags = UPK_FAMILY_FLAGS,
+                                           .families = (1 << UPK_FAMILY_COUNT) - 1,
+                                           .buffers = buffers,
+                                           .buffer_count = 2};
+
 /* nftw has no context argument. */
 static char **paths;
 static size_t path_count, path_room;

@@ -1,6 +1,6 @@
 /* Test helper: the good and hostile pickles of the unpacked corpus, one after the other.
  *
- * Layer: tests only, over POSIX directories.
+ * Layer: tests only, over POSIX directories and the runtime's public headers.
  */
 #ifndef TESTS_CORPUS_H
 #define TESTS_CORPUS_H
@@ -8,6 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "../../runtime/upk.h"
+
+/* What the good pickles need: all families of opcodes, and two out-of-band buffers. */
+extern const struct upk_options corpus_options;
 
 /* The bytes are a heap block of exactly `len` bytes, so that a sanitizer sees every read beyond them. */
 struct corpus_file {

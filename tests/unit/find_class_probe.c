@@ -1,4 +1,7 @@
-/* Probes of a look-up function.  See find_class_probe.h. */
+/* Probes of a look-up function: the oracle, the walls and the questions.
+ *
+ * Layer: tests only, over runtime/find_class.h.
+ */
 #define _DEFAULT_SOURCE
 
 #include "find_class_probe.h"

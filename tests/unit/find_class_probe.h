@@ -1,5 +1,7 @@
-/* Questions that every look-up function must answer as an exact comparison does.  Used by test_find_class.c
- * on tables made in memory and by tests/find_class on generated ones.
+/* Questions that every look-up function must answer as an exact comparison does.  Used by test_find_class.c on tables made in
+ * memory and by tests/find_class on generated ones.
+ *
+ * Layer: tests only, over runtime/find_class.h.
  */
 #ifndef TESTS_FIND_CLASS_PROBE_H
 #define TESTS_FIND_CLASS_PROBE_H

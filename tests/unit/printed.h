@@ -17,7 +17,6 @@ static inline int set_up(void **state) {
     memset(&doc, 0, sizeof doc);
     mem_init(&doc.mem, NULL, UINT64_C(1) << 30);
     doc.expanded_budget = 1000000;
-    doc.protocol = 4;
     doc.stop_at = 100;
     return 0;
 }

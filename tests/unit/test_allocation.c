@@ -13,11 +13,10 @@
 #include <cmocka.h>
 
 #include "../../runtime/upk.h"
-#include "../../runtime/upk_tables.h"
 #include "corpus.h"
 #include "values.h"
 
-enum { LONGEST = 600, ALL_FAMILIES = (1 << UPK_FAMILY_COUNT) - 1, HEADER = 16 };
+enum { LONGEST = 600, HEADER = 16 };
 
 /* An allocator that keeps books and fails on request. */
 struct books {
@@ -50,10 +49,6 @@ static void *keep_books(void *ctx, void *block, size_t old_size, size_t new_size
     return fresh + HEADER;
 }
 
-static const uint8_t buffer_bytes[64];
-static const struct upk_bytes buffers[2] = {{buffer_bytes, sizeof buffer_bytes},
-                                            {buffer_bytes, sizeof buffer_bytes}};
-
 static bool throw_away(void *ctx, const char *text, size_t len) {
     (void)text;
     *(size_t *)ctx += len;
@@ -69,11 +64,8 @@ static bool operate(enum operation operation, const struct corpus_file *file, st
                     struct upk_error *err) {
     static const print_fn printers[] = {upk_print_tree, upk_print_json, upk_print_repr};
     struct upk_allocator allocator = {keep_books, books};
-    struct upk_options options = {.allocator = &allocator,
-                                  .flags = UPK_FAMILY_FLAGS,
-                                  .families = ALL_FAMILIES,
-                                  .buffers = buffers,
-                                  .buffer_count = 2};
+    struct upk_options options = corpus_options;
+    options.allocator = &allocator;
     struct upk_doc *doc = NULL;
     struct upk_scan *scan = NULL;
     size_t written = 0;

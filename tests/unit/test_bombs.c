@@ -142,7 +142,7 @@ static void ten_megabytes_of_sets_stop_at_the_budget(void **state) {
     policy.budgets[UPK_BUDGET_NODES] = 1000000;
     struct upk_error err;
     double least = 1e30;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 10 || (least > 5000 * SLOWER && i < 100); i++) {
         double start = now_us();
         assert_false(upk_check(&policy, bytes, SIZE, NULL, &err));
         double took = now_us() - start;
@@ -153,7 +153,7 @@ static void ten_megabytes_of_sets_stop_at_the_budget(void **state) {
     }
     free(bytes);
     print_message("%.2f ms\n", least / 1000);
-    /* 5 ms on an idle machine; a neighbour who fills the memory bus doubles it. */
+    /* 5 ms on an idle machine, which is waited for; a neighbour who fills the memory bus doubles it. */
     if (least > 10000 * SLOWER) fail_msg("%.1f ms", least / 1000);
 }
 

@@ -13,25 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../compiler/compile.h"
-
-static void write_message(void *context, const char *bytes, size_t len) {
-    (void)context;
-    fwrite(bytes, 1, len, stderr);
-}
-
-/* Compiles a text that has no mistakes.  The diag is freed at once: models own all that they name. */
-static struct compiled *compile(const char *text) {
-    struct diag d;
-    struct compiled *compiled = NULL;
-    const struct compile_options options = {.path = "test.policy", .text = text, .text_len = strlen(text)};
-    diag_init(&d, (struct diag_sink){.write = write_message});
-    const bool good = policy_compile(&options, &d, &compiled);
-    diag_flush(&d);
-    diag_free(&d);
-    assert_true(good);
-    return compiled;
-}
+#include "compiled.h"
 
 static void assert_text(struct text t, const char *expected) {
     if (!text_is(t, expected)) fail_msg("got `%.*s', expected `%s'", (int)t.len, t.at, expected);
@@ -48,7 +30,7 @@ static const struct model_row *row_of(const struct model *m, const char *module,
 
 static void a_policy_that_says_nothing_has_the_defaults(void **state) {
     (void)state;
-    struct compiled *c = compile("policy a.b 7;");
+    struct compiled *c = compile_models("policy a.b 7;");
     assert_int_equal(c->model_count, 1);
     const struct model *m = &c->models[0];
     assert_text(m->policy, "a.b");
@@ -76,7 +58,7 @@ static void a_policy_that_says_nothing_has_the_defaults(void **state) {
 
 static void opcodes_are_families_and_names_less_exceptions(void **state) {
     (void)state;
-    struct compiled *c = compile("policy p 1; opcodes core, INST except POP, python2;");
+    struct compiled *c = compile_models("policy p 1; opcodes core, INST except POP, python2;");
     const struct model *m = &c->models[0];
     assert_true(m->allowed['i'] && m->allowed['.'] && m->allowed['R']);
     assert_false(m->allowed['o'] || m->allowed['0'] || m->allowed['U'] || m->allowed[0x82] || m->allowed[0]);
@@ -85,10 +67,10 @@ static void opcodes_are_families_and_names_less_exceptions(void **state) {
 
 static void a_channel_has_its_own_rows_and_settings(void **state) {
     (void)state;
-    struct compiled *c = compile("policy p 1; budget depth 50, calls 9;\n"
-                                 "module m { class B new(); class A new(); }\n"
-                                 "channel x { use p; protocol 2; budget depth 5; root m::A cyclic; }\n"
-                                 "channel y { opcodes core except REDUCE; root int; }");
+    struct compiled *c = compile_models("policy p 1; budget depth 50, calls 9;\n"
+                                        "module m { class B new(); class A new(); }\n"
+                                        "channel x { use p; protocol 2; budget depth 5; root m::A cyclic; }\n"
+                                        "channel y { opcodes core except REDUCE; root int; }");
     assert_int_equal(c->model_count, 2);
     const struct model *x = &c->models[0], *y = &c->models[1];
     assert_text(x->channel, "x");
@@ -113,8 +95,8 @@ static const struct model_type *root_of(struct compiled *c) { return c->models[0
 static void bounds_reach_128_bits_and_a_sign(void **state) {
     (void)state;
     struct compiled *c =
-        compile("policy p 1; root tuple<int[0..340282366920938463463374607431768211455], int[-1..],\n"
-                "int[..-170141183460469231731687303715884105728], int, -2, int[7]>;");
+        compile_models("policy p 1; root tuple<int[0..340282366920938463463374607431768211455], int[-1..],\n"
+                       "int[..-170141183460469231731687303715884105728], int, -2, int[7]>;");
     const struct model_elem *e = root_of(c)->elems;
     assert_int_equal(root_of(c)->elem_count, 6);
     assert_true(!e[0].type->open_min && !e[0].type->open_max && !e[0].type->max.negative);
@@ -133,7 +115,7 @@ static void bounds_reach_128_bits_and_a_sign(void **state) {
 
 static void lengths_are_inclusive_and_open_ends_say_so(void **state) {
     (void)state;
-    struct compiled *c = compile(
+    struct compiled *c = compile_models(
         "policy p 1; root tuple<str[3], bytes[2..4KiB], list<int>[1..], dict<int, str>[..9], set<int>>;");
     const uint64_t expected[][2] = {{3, 3}, {2, 4096}, {1, UINT64_MAX}, {0, 9}, {0, UINT64_MAX}};
     for (size_t i = 0; i < 5; i++) {
@@ -145,7 +127,7 @@ static void lengths_are_inclusive_and_open_ends_say_so(void **state) {
 
 static void sets_of_characters_are_sorted_and_merged(void **state) {
     (void)state;
-    struct compiled *c = compile("policy p 1; root str chars \"za-cd-f0-9b-e\\u{D800}-\\u{DFFF}-\";");
+    struct compiled *c = compile_models("policy p 1; root str chars \"za-cd-f0-9b-e\\u{D800}-\\u{DFFF}-\";");
     const struct upk_range expected[] = {{'-', '-'}, {'0', '9'}, {'a', 'f'}, {'z', 'z'}, {0xd800, 0xdfff}};
     assert_true(root_of(c)->has_chars);
     assert_int_equal(root_of(c)->char_count, 5);
@@ -155,8 +137,8 @@ static void sets_of_characters_are_sorted_and_merged(void **state) {
 
 static void strings_are_decoded(void **state) {
     (void)state;
-    struct compiled *c =
-        compile("policy p 1; root tuple<\"a\\n\\\"\\\\\\t\\xe9\\u{1F600}\\u{D800}\", b\"\\x00\\xff\\n\">;");
+    struct compiled *c = compile_models(
+        "policy p 1; root tuple<\"a\\n\\\"\\\\\\t\\xe9\\u{1F600}\\u{D800}\", b\"\\x00\\xff\\n\">;");
     const struct model_type *text = root_of(c)->elems[0].type, *bytes = root_of(c)->elems[1].type;
     assert_int_equal(text->kind, UPK_TYPE_STR_IS);
     assert_text(text->literal, "a\n\"\\\t\xc3\xa9\xf0\x9f\x98\x80\xed\xa0\x80");
@@ -168,7 +150,7 @@ static void strings_are_decoded(void **state) {
 
 static void unions_are_flat_and_without_doubles(void **state) {
     (void)state;
-    struct compiled *c = compile(
+    struct compiled *c = compile_models(
         "policy p 1; type A = B | (C | none); type B = int | str; type C = str | float; root A | bytes;");
     const uint32_t kinds[] = {UPK_TYPE_INT, UPK_TYPE_STR, UPK_TYPE_FLOAT, UPK_TYPE_NONE, UPK_TYPE_BYTES};
     assert_int_equal(root_of(c)->kind, UPK_TYPE_UNION);
@@ -179,9 +161,9 @@ static void unions_are_flat_and_without_doubles(void **state) {
 
 static void recursive_types_are_cycles_of_one_node(void **state) {
     (void)state;
-    struct compiled *c =
-        compile("policy p 1; type Loop = list<Loop>; type Same = Loop; type Tree = none | dict<str, Tree>;\n"
-                "root tuple<Loop, Same, Tree>;");
+    struct compiled *c = compile_models(
+        "policy p 1; type Loop = list<Loop>; type Same = Loop; type Tree = none | dict<str, Tree>;\n"
+        "root tuple<Loop, Same, Tree>;");
     const struct model_elem *e = root_of(c)->elems;
     assert_ptr_equal(e[0].type, e[1].type);
     assert_ptr_equal(e[0].type->item, e[0].type);
@@ -192,7 +174,7 @@ static void recursive_types_are_cycles_of_one_node(void **state) {
 
 static void records_are_sorted_by_key(void **state) {
     (void)state;
-    struct compiled *c = compile("policy p 1; root { b: int, \"B\"?: str, a: bool, *: none };");
+    struct compiled *c = compile_models("policy p 1; root { b: int, \"B\"?: str, a: bool, *: none };");
     const struct model_type *t = root_of(c);
     assert_int_equal(t->field_count, 3);
     assert_text(t->fields[0].key, "B");
@@ -206,7 +188,7 @@ static void records_are_sorted_by_key(void **state) {
 
 static void tuples_know_what_is_optional_and_what_repeats(void **state) {
     (void)state;
-    struct compiled *c = compile("policy p 1; root tuple<int, str?, float?, any...>[..9];");
+    struct compiled *c = compile_models("policy p 1; root tuple<int, str?, float?, any...>[..9];");
     assert_int_equal(root_of(c)->elem_count, 4);
     assert_int_equal(root_of(c)->optional, 2);
     assert_true(root_of(c)->repeats);
@@ -216,7 +198,7 @@ static void tuples_know_what_is_optional_and_what_repeats(void **state) {
 
 static void a_row_has_the_steps_and_clauses_of_each_alternative(void **state) {
     (void)state;
-    struct compiled *c = compile(
+    struct compiled *c = compile_models(
         "policy p 1; module m import {\n"
         "class A ref | call(x: int, y?: any) items str because \"why\" runs __new__, __eq__ budget calls 5\n"
         "        | new(x: int) kw { k: int } state? str;\n"
@@ -254,9 +236,10 @@ static void a_row_has_the_steps_and_clauses_of_each_alternative(void **state) {
 
 static void aliases_and_instances_are_sorted(void **state) {
     (void)state;
-    struct compiled *c = compile("policy p 1; alias z -> b; alias a.b -> c; root instance of p;\n"
-                                 "module n { class A new(); func f() -> m::Z because \"x\"; class R ref; } "
-                                 "module m { class B new(); }");
+    struct compiled *c =
+        compile_models("policy p 1; alias z -> b; alias a.b -> c; root instance of p;\n"
+                       "module n { class A new(); func f() -> m::Z because \"x\"; class R ref; } "
+                       "module m { class B new(); }");
     const struct model *m = &c->models[0];
     assert_int_equal(m->alias_count, 2);
     assert_text(m->aliases[0].from, "a.b");

@@ -1,5 +1,4 @@
-/* Verdicts of written policies on written streams: spellings of old protocols, cycles, early and late
- * matching.
+/* Verdicts of written policies on written streams: spellings of old protocols, cycles, early and late matching.
  *
  * Layer: tests over the compiler and the runtime together.
  */
@@ -13,39 +12,24 @@
 
 #include <cmocka.h>
 
-#include "../../compiler/tables.h"
 #include "../../runtime/upk.h"
+#include "compiled.h"
 
-static struct compiled *compiled;
-static struct tables tables;
-
-static void write_message(void *context, const char *bytes, size_t len) {
-    (void)context;
-    fwrite(bytes, 1, len, stderr);
-}
+static struct trial trial;
 
 static void compile(const char *text) {
-    struct diag d;
-    const struct compile_options options = {.path = "test.policy", .text = text, .text_len = strlen(text)};
-    diag_init(&d, (struct diag_sink){.write = write_message});
-    bool good =
-        policy_compile(&options, &d, &compiled) && tables_build(compiled, &compiled->models[0], &d, &tables);
-    diag_flush(&d);
-    diag_free(&d);
-    assert_true(good);
+    trial_init(&trial);
+    (void)trial_policy(&trial, text);
 }
 
-static void done(void) {
-    tables_free(&tables);
-    compiled_free(compiled);
-}
+static void done(void) { trial_free(&trial); }
 
 /* A stream as a string literal. */
 #define DECIDE(stream, code, detail) decide(stream, sizeof(stream) - 1, code, detail)
 
 static void decide(const char *stream, size_t len, unsigned code, const char *detail) {
     struct upk_error err;
-    bool ok = upk_check(&tables.policy, stream, len, NULL, &err);
+    bool ok = upk_check(&trial.tables.policy, stream, len, NULL, &err);
     if (ok != (code == UPK_OK) || (!ok && err.code != code))
         fail_msg("%u `%s` at %u, expected %u", ok ? 0 : err.code, ok ? "" : err.detail,
                  ok ? 0 : (unsigned)err.offset, code);
@@ -168,7 +152,7 @@ static void the_budget_of_matches_is_exact(void **state) {
                        budget);
         compile(text);
         struct upk_error err;
-        if (upk_check(&tables.policy, stream, sizeof stream - 1, NULL, &err)) {
+        if (upk_check(&trial.tables.policy, stream, sizeof stream - 1, NULL, &err)) {
             passed++;
         } else {
             assert_int_equal(passed, 0);

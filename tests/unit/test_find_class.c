@@ -1,4 +1,7 @@
-/* The look-up template over tables made in memory: exact for any names and lengths, at any number of keys. */
+/* The look-up template over tables made in memory: exact for any names and lengths, at any number of keys.
+ *
+ * Layer: tests of runtime/find_class.h and of the compiler's perfect.c.
+ */
 #define UPK_FIND_CLASS_ANY
 #include "../../compiler/perfect.h"
 

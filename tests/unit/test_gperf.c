@@ -1,5 +1,7 @@
-/* gperf is not trusted: what policyc makes of one that is missing, complains, lies or does not end.  The
- * program that runs is a shell script that each test writes.
+/* gperf is not trusted: what policyc makes of one that is missing, complains, lies or does not end.  The program that runs is a
+ * shell script that each test writes.
+ *
+ * Layer: tests of the compiler's gperf.c.
  */
 #define GPERF_PATH "./stand-in"
 #include "../../compiler/gperf.c" /* with its own path; the library's copy is not linked */
@@ -15,11 +17,14 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/test_gperf.XXXXXX";
+#include "folder.h"
+
+static char folder[FOLDER_ROOM];
 
 static int set_up_folder(void **state) {
     (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+    folder_make(folder);
+    return chdir(folder);
 }
 
 static int tear_down_folder(void **state) {

@@ -2,12 +2,13 @@
  *
  * Layer: tests of runtime/number.c.
  */
-#define _GNU_SOURCE /* mkdtemp, setenv */
+#define _XOPEN_SOURCE 700 /* setenv */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "cells.h"
+#include "folder.h"
 
 static struct mem mem;
 
@@ -377,17 +378,17 @@ static bool set_comma_locale(const char *folder) {
     static const char make[] =
         "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \"<U002C>\"\\nthousands_sep \"<U002E>\"\\n"
         "grouping 3;3\\nEND LC_NUMERIC\\n' >source && localedef -c -i source ./comma >log 2>&1";
-    char command[400];
+    char command[FOLDER_ROOM + 400];
     (void)snprintf(command, sizeof command, make, folder);
-    (void)!system(command);
+    (void)!system(command); /* 1 is a warning: such a locale lacks the rest */
     return setenv("LOCPATH", folder, 1) == 0 && setlocale(LC_NUMERIC, "comma") &&
            strcmp(localeconv()->decimal_point, ",") == 0;
 }
 
 static void the_locale_does_not_matter(void **state) {
     (void)state;
-    char folder[] = "/tmp/test_number.XXXXXX", command[80];
-    assert_non_null(mkdtemp(folder));
+    char folder[FOLDER_ROOM], command[FOLDER_ROOM + 20];
+    folder_make(folder);
     bool set = set_comma_locale(folder);
     if (set) {
         double d;
@@ -398,7 +399,7 @@ static void the_locale_does_not_matter(void **state) {
     }
     (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
     assert_int_equal(system(command), 0);
-    if (!set) skip();
+    assert_true(set); /* localedef is part of libc */
 }
 
 int main(void) {

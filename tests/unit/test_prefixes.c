@@ -12,18 +12,10 @@
 #include <cmocka.h>
 
 #include "../../runtime/upk.h"
-#include "../../runtime/upk_tables.h"
 #include "corpus.h"
 #include "values.h"
 
-enum { LONGEST = 1500, ALL_FAMILIES = (1 << UPK_FAMILY_COUNT) - 1 };
-
-static const uint8_t buffer_bytes[64];
-static const struct upk_bytes buffers[2] = {{buffer_bytes, sizeof buffer_bytes},
-                                            {buffer_bytes, sizeof buffer_bytes}};
-
-static const struct upk_options options = {
-    .flags = UPK_FAMILY_FLAGS, .families = ALL_FAMILIES, .buffers = buffers, .buffer_count = 2};
+enum { LONGEST = 1500 };
 
 struct counts {
     size_t files, prefixes;
@@ -31,18 +23,18 @@ struct counts {
 
 static bool inspect(const void *bytes, size_t len, struct upk_error *err) {
     struct upk_doc *doc = NULL;
-    bool accepted = upk_inspect(bytes, len, &options, &doc, err);
+    bool accepted = upk_inspect(bytes, len, &corpus_options, &doc, err);
     upk_doc_free(doc);
     return accepted;
 }
 
 static bool check(const void *bytes, size_t len, struct upk_error *err) {
-    return upk_check(&values, bytes, len, &options, err);
+    return upk_check(&values, bytes, len, &corpus_options, err);
 }
 
 static bool decode(const void *bytes, size_t len, struct upk_error *err) {
     struct upk_doc *doc = NULL;
-    bool accepted = upk_decode(&values, bytes, len, &options, &doc, err);
+    bool accepted = upk_decode(&values, bytes, len, &corpus_options, &doc, err);
     upk_doc_free(doc);
     return accepted;
 }
@@ -111,7 +103,7 @@ static void one_byte_more_is_trailing(const struct corpus_file *file, void *ctx)
     assert_int_equal(err.offset, file->len);
 
     size_t used = 0;
-    struct upk_options lenient = options;
+    struct upk_options lenient = corpus_options;
     lenient.flags |= UPK_ALLOW_TRAILING;
     lenient.used = &used;
     struct upk_doc *doc = NULL;

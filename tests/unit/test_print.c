@@ -276,6 +276,10 @@ static void known_objects_have_their_form(void **state) {
     expect_all(call("decimal", "Decimal", &text, 1),
                "(reduce (global \"decimal\" \"Decimal\") (tuple \"1.50\"))", "{\"$decimal\": \"1.50\"}",
                "Decimal('1.50')");
+    text = v_data(UPK_STR8, "-0", 2);
+    expect_all(call("decimal", "Decimal", &text, 1),
+               "(reduce (global \"decimal\" \"Decimal\") (tuple (str8 2d30)))", "{\"$decimal\": \"-0\"}",
+               "Decimal('-0')");
     expect(upk_print_json, call("builtins", "complex", parts, 2), "{\"$complex\": [0.0, -2.5]}");
     expect(upk_print_repr, call("builtins", "complex", parts, 2), "-2.5j");
     parts[0] = v_float(1);

@@ -186,7 +186,7 @@ static void *failing_resize(void *ctx, void *block, size_t old_size, size_t new_
 
 static void failing_memory_is_said_and_nothing_leaks(void **state) {
     (void)state;
-    static const uint8_t large[] = {0, 0, 0, 0, 0, 0, 0, 0, 1};
+    static const uint8_t large[] = {0, 0, 0, 0, 0, 0, 0, 0, 1}, huge[100] = {[99] = 1};
     static const printer all[] = {upk_print_tree, upk_print_json, upk_print_repr};
     struct upk_cell *list = cell(UPK_LIST), *set = cell(UPK_SET), *dict = cell(UPK_DICT);
     for (int i = 0; i < 200; i++) {
@@ -200,7 +200,7 @@ static void failing_memory_is_said_and_nothing_leaks(void **state) {
     add(&doc, dict, v_str("a"));
     add(&doc, dict, v_data(UPK_BIGINT, large, sizeof large));
     add(&doc, dict, v_str("b"));
-    add(&doc, dict, v_none());
+    add(&doc, dict, v_data(UPK_BIGINT, huge, sizeof huge));
     add(&doc, list, value_of_cell(dict));
     measure(value_of_cell(list));
     for (int after = 0; after < 2; after++) {
@@ -245,6 +245,53 @@ static void sorting_is_bytewise(void **state) {
     bytes_sort(views, 0);
 }
 
+static void a_large_number_is_converted_once(void **state) {
+    (void)state;
+    enum { NUMBERS = 40, TIMES = 50, BYTES = 100 };
+    static uint8_t numbers[NUMBERS][BYTES];
+    struct upk_cell *list = cell(UPK_LIST);
+    struct counting counting = {0};
+    struct text once = {.most = SIZE_MAX}, often = {.most = SIZE_MAX};
+    struct upk_allocator own = doc.mem.allocator;
+    struct upk_error err;
+    for (size_t i = 0; i < NUMBERS; i++) memset(numbers[i], (int)i + 1, BYTES);
+    doc.root = value_of_cell(list);
+    for (size_t i = 0; i < TIMES * NUMBERS; i++) {
+        add(&doc, list, v_data(UPK_BIGINT, numbers[i % NUMBERS], BYTES));
+        if (i + 1 == NUMBERS) assert_true(upk_print_repr(&doc, take, &once, &err));
+    }
+    doc.mem.allocator = (struct upk_allocator){counting_resize, &counting};
+    assert_true(upk_print_repr(&doc, take, &often, &err));
+    doc.mem.allocator = own;
+    assert_int_equal(counting.bytes, 0);
+    assert_true(counting.calls < 3 * NUMBERS);
+    const size_t len = once.len - 2; /* without brackets */
+    assert_int_equal(often.len, TIMES * (len + 2));
+    for (size_t i = 0; i < TIMES; i++) assert_memory_equal(often.at + 1 + i * (len + 2), once.at + 1, len);
+    free(once.at);
+    free(often.at);
+}
+
+/* Where the memory may not hold the texts, each is made anew. */
+static void a_large_number_needs_no_memory_that_stays(void **state) {
+    (void)state;
+    static uint8_t number[12000];
+    struct upk_cell *list = cell(UPK_LIST);
+    struct text texts[2] = {{.most = SIZE_MAX}, {.most = SIZE_MAX}};
+    const uint64_t cap = doc.mem.cap;
+    struct upk_error err;
+    number[sizeof number - 1] = 1;
+    for (size_t i = 0; i < 3; i++) add(&doc, list, v_data(UPK_BIGINT, number, sizeof number));
+    doc.root = value_of_cell(list);
+    assert_true(upk_print_repr(&doc, take, &texts[0], &err));
+    doc.mem.cap = 4 * 3 * sizeof number; /* a quarter is just less than what it would take */
+    assert_true(upk_print_repr(&doc, take, &texts[1], &err));
+    doc.mem.cap = cap;
+    assert_string_equal(texts[0].at, texts[1].at);
+    free(texts[0].at);
+    free(texts[1].at);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -254,6 +301,7 @@ int main(void) {
         TEST(lists_that_hold_each_other_stop_soon), TEST(deep_values_need_no_stack),
         TEST(values_are_counted_to_the_last_one),   TEST(a_long_text_shared_often_stops),
         TEST(a_sink_that_stops_is_no_error),        TEST(failing_memory_is_said_and_nothing_leaks),
+        TEST(a_large_number_is_converted_once),     TEST(a_large_number_needs_no_memory_that_stays),
         TEST(the_memory_cap_is_a_budget),           TEST(sorting_is_bytewise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,15 @@
 /* `policyc try`: compile a policy in memory and decide pickle files under it.
  *
- * Layer: beside main.c, over compile.h, tables.h and the command line of tools/.
+ * Layer: a part of the program policyc, over the compiler and cli.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../tools/cli.h"
-#include "tables.h"
+#include "../compiler/tables.h"
+#include "cli.h"
+#include "stderr_sink.h"
 #include "try.h"
-
-static void write_stderr(void *context, const char *bytes, size_t len) {
-    (void)context;
-    fwrite(bytes, 1, len, stderr);
-}
 
 static bool can_open(const char *path) {
     FILE *f = fopen(path, "rb");
@@ -76,8 +71,7 @@ static enum cli_exit act(const struct cli *c) {
     const char *channel = split_channel(path);
     struct diag d;
     struct tables tables;
-    diag_init(&d, (struct diag_sink){.write = write_stderr,
-                                     .colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR")});
+    diag_init(&d, stderr_sink());
     enum cli_exit status = compile(c, path, channel, &d, &tables);
     diag_free(&d);
     if (status == CLI_ACCEPTED) {

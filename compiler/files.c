@@ -1,0 +1,150 @@
+/* Writing of output files.  Layer: see files.h.
+ *
+ * rename() is the only step that touches what was there, and it comes last: a full disk or a signal leaves
+ * the files of the last run.  Only between two renames can a failure leave new files beside old ones.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_TRIES = 100, EXTRA_BYTES = 48 };
+
+struct target {
+    const char *path; /* as given, for messages */
+    char *place;      /* without links; owned */
+    char *made;       /* the file being written, beside it; owned, NULL: none that is there */
+    bool exists;
+    struct stat old; /* where it exists */
+};
+
+static bool refuse(struct diag *d, const char *path, const char *why) {
+    diag_error_nowhere(d, P_OUTPUT_NAME, "`%s' is not written: %s", diag_quote(d, text_of(path)), why);
+    return false;
+}
+
+static bool fail(struct diag *d, const char *path, int error) {
+    d->io = true;
+    diag_error_nowhere(d, P_NOT_WRITTEN, "cannot write %s: %s", diag_quote(d, text_of(path)),
+                       strerror(error));
+    return false;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_source(const struct compiled *c, const struct stat *file) {
+    for (size_t i = 0; i < c->file_count; i++) {
+        struct stat source;
+        if (stat(c->files[i].path.at, &source) == 0 && same_file(&source, file)) return true;
+    }
+    return false;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+    const size_t len = strlen(path), n = strlen(ending);
+    return len >= n && memcmp(path + len - n, ending, n) == 0;
+}
+
+/* Where the file goes, and whether it may. */
+static bool target_find(const struct compiled *c, const char *path, struct target *t, struct diag *d) {
+    t->path = path;
+    if (ends_in(path, ".policy")) return refuse(d, path, "its name is that of a policy");
+    t->exists = stat(path, &t->old) == 0;
+    if (!t->exists) {
+        struct stat link;
+        if (errno != ENOENT) return fail(d, path, errno);
+        if (lstat(path, &link) == 0) return refuse(d, path, "it is a link that leads nowhere");
+        t->place = strdup(path);
+    } else {
+        if (!S_ISREG(t->old.st_mode)) return refuse(d, path, "it is no regular file");
+        if (is_source(c, &t->old)) return refuse(d, path, "the policy was read from it");
+        if (access(path, W_OK) != 0) return fail(d, path, errno);
+        t->place = realpath(path, NULL);
+    }
+    return t->place || fail(d, path, errno);
+}
+
+static bool targets_differ(const struct target *targets, size_t count, struct diag *d) {
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (targets[i].exists && targets[j].exists && same_file(&targets[i].old, &targets[j].old))
+                return refuse(d, targets[i].path, "another output is the same file");
+        }
+    }
+    return true;
+}
+
+/* Opens a file that was not there, in the folder of the target: rename() does not cross file systems. */
+static int target_open(struct target *t) {
+    const size_t size = strlen(t->place) + EXTRA_BYTES;
+    t->made = malloc(size);
+    if (!t->made) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (int i = 0; i < MOST_TRIES; i++) {
+        (void)snprintf(t->made, size, "%s.%ld-%d.tmp", t->place, (long)getpid(), i);
+        const int fd = open(t->made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0) return fd;
+        if (errno != EEXIST) break;
+    }
+    const int error = errno;
+    free(t->made);
+    t->made = NULL;
+    errno = error;
+    return -1;
+}
+
+static int write_all(int fd, const char *bytes, size_t len) {
+    while (len > 0) {
+        const ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static bool target_make(struct target *t, const struct output *text, struct diag *d) {
+    const int fd = target_open(t);
+    if (fd < 0) return fail(d, t->path, errno);
+    int error = write_all(fd, text->bytes, text->len);
+    if (t->exists && !error && fchmod(fd, t->old.st_mode & 0777) != 0) error = errno;
+    if (close(fd) != 0 && !error) error = errno;
+    return !error || fail(d, t->path, error);
+}
+
+static bool target_move(struct target *t, struct diag *d) {
+    if (rename(t->made, t->place) != 0) return fail(d, t->path, errno);
+    free(t->made);
+    t->made = NULL;
+    return true;
+}
+
+static void target_free(struct target *t) {
+    if (t->made) (void)unlink(t->made);
+    free(t->made);
+    free(t->place);
+}
+
+bool files_write(const struct compiled *c, const struct out_file *files, size_t count, struct diag *d) {
+    struct target targets[FILES_MOST] = {0};
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) good = target_find(c, files[i].path, &targets[i], d);
+    good = good && targets_differ(targets, count, d);
+    if (good && !ends_in(files[0].path, ".c")) good = refuse(d, files[0].path, "its name does not end in .c");
+    for (size_t i = 0; i < count && good; i++) good = target_make(&targets[i], files[i].text, d);
+    for (size_t i = 0; i < count && good; i++) good = target_move(&targets[i], d);
+    for (size_t i = 0; i < count; i++) target_free(&targets[i]);
+    return good;
+}

@@ -1,0 +1,57 @@
+/* Bytes as numbers, as words, and their order.
+ *
+ * Layer: lowest of the runtime; includes nothing of it.
+ */
+#ifndef UPK_BYTES_H
+#define UPK_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- numbers of a stream; compilers make one load of each */
+
+static inline uint32_t le32(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t le64(const uint8_t *p) {
+    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+           (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
+static inline uint64_t be64(const uint8_t *p) {
+    return (uint64_t)p[7] | (uint64_t)p[6] << 8 | (uint64_t)p[5] << 16 | (uint64_t)p[4] << 24 |
+           (uint64_t)p[3] << 32 | (uint64_t)p[2] << 40 | (uint64_t)p[1] << 48 | (uint64_t)p[0] << 56;
+}
+
+/* ---- text */
+
+/* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
+ * lengths of keys and words are random to a branch predictor: there is no branch on them below 32. */
+__attribute__((always_inline)) static inline bool ascii_short(const uint8_t *p, size_t n,
+                                                              const uint8_t *end) {
+#define HIGH 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
+    static const uint8_t window[64] = {HIGH, HIGH, HIGH, HIGH}; /* from 32 - n: the high bits of n bytes */
+#undef HIGH
+    if (n > 32 || end - p < 32) return false;
+    uint64_t text[4], mask[4];
+    memcpy(text, p, sizeof text);
+    memcpy(mask, window + 32 - n, sizeof mask);
+    return !((text[0] & mask[0]) | (text[1] & mask[1]) | (text[2] & mask[2]) | (text[3] & mask[3]));
+}
+
+/* n bytes are this word. */
+static inline bool bytes_are(const uint8_t *p, size_t n, const char *word) {
+    return n == strlen(word) && (n == 0 || memcmp(p, word, n) == 0);
+}
+
+/* Bytewise order, a prefix first; negative, 0 or positive. */
+static inline int bytes_compare(const void *a, size_t a_len, const void *b, size_t b_len) {
+    const size_t least = a_len < b_len ? a_len : b_len;
+    const int order = least ? memcmp(a, b, least) : 0;
+    return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+#endif
