@@ -28,6 +28,22 @@ static inline uint64_t be64(const uint8_t *p) {
 
 /* ---- text */
 
+/* The first eight of n bytes as a word; all of them where they are fewer, told apart together with n. */
+static inline uint64_t text_word(const uint8_t *p, size_t n) {
+    uint64_t w = 0;
+    if (n >= 8) {
+        memcpy(&w, p, 8);
+    } else if (n >= 4) {
+        uint32_t lo, hi;
+        memcpy(&lo, p, 4);
+        memcpy(&hi, p + n - 4, 4);
+        w = lo | (uint64_t)hi << 32;
+    } else if (n) {
+        w = p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16;
+    }
+    return w;
+}
+
 /* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
  * lengths of keys and words are random to a branch predictor: there is no branch on them below 32. */
 __attribute__((always_inline)) static inline bool ascii_short(const uint8_t *p, size_t n,

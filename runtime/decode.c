@@ -77,7 +77,7 @@ static struct upk_doc *doc_new(const struct upk_policy *policy, const struct upk
                                const uint64_t *budgets, bool *over_cap) {
     struct mem mem;
     mem_init(&mem, o->allocator, budgets[UPK_BUDGET_MEMORY]);
-    struct upk_doc *doc = mem_resize(&mem, NULL, 0, sizeof *doc);
+    struct upk_doc *doc = mem_alloc(&mem, sizeof *doc); /* it lives in its own arena */
     *over_cap = mem.over_cap;
     if (!doc) return NULL;
     memset(doc, 0, sizeof *doc);
@@ -93,7 +93,6 @@ void upk_doc_free(struct upk_doc *doc) {
     if (!doc) return;
     struct mem mem = doc->mem;
     mem_free(&mem);
-    (void)mem.allocator.resize(mem.allocator.ctx, doc, sizeof *doc, 0);
 }
 
 /* Copy bytes into the document; *bytes is then the copy. */

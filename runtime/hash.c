@@ -29,14 +29,12 @@ uint64_t hash_number(struct machine *m, uint64_t n) {
 }
 
 uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed) {
-    uint64_t h = seed ^ m->secret[0], word;
-    const size_t len = n;
-    for (; n >= 8; p += 8, n -= 8) {
-        memcpy(&word, p, 8);
-        h = mix(h ^ word, m->secret[1] ^ UINT64_C(0xe7037ed1a0b428db));
-    }
-    word = 0;
-    if (n) memcpy(&word, p, n);
-    h = mix(h ^ word, m->secret[1] ^ UINT64_C(0x8ebc6af09c88c6e3));
-    return mix(h ^ len, m->secret[1] ^ UINT64_C(0x589965cc75374cc3));
+    uint64_t h = seed ^ m->secret[0];
+    size_t at = 0;
+    for (; n - at > 8; at += 8)
+        h = mix(h ^ text_word(p + at, 8), m->secret[1] ^ UINT64_C(0xe7037ed1a0b428db));
+    /* The last word may overlap the one before: together with the length, no two texts look alike. */
+    const uint64_t last = n >= 8 ? text_word(p + n - 8, 8) : text_word(p, n);
+    h = mix(h ^ last, m->secret[1] ^ UINT64_C(0x8ebc6af09c88c6e3));
+    return mix(h ^ n, m->secret[1] ^ UINT64_C(0x589965cc75374cc3));
 }

@@ -360,21 +360,6 @@ static bool nested_distinct(struct machine *m, const struct upk_cell *c, uint32_
 
 /* ---- small containers of scalars */
 
-static uint64_t load(const uint8_t *p, size_t n) {
-    uint64_t w = 0;
-    if (n >= 8) {
-        memcpy(&w, p, 8);
-    } else if (n >= 4) {
-        uint32_t lo, hi;
-        memcpy(&lo, p, 4);
-        memcpy(&hi, p + n - 4, 4);
-        w = lo | (uint64_t)hi << 32;
-    } else if (n) {
-        w = p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16;
-    }
-    return w;
-}
-
 /* Eight bits that equal values share.  Every byte of a text counts; what is short has no secret, and a collision costs one look
  * through at most SMALL members. */
 static unsigned short_hash(struct machine *m, struct upk_value v) {
@@ -385,9 +370,9 @@ static unsigned short_hash(struct machine *m, struct upk_value v) {
             machine_secret(m);
             return (unsigned)(hash_leaf(m, v) >> 56);
         }
-        h = (load(v.as.bytes, v.len) ^ v.len) * k;
-        if (v.len > 16) h = (h ^ load(v.as.bytes + 8, 8)) * k;
-        if (v.len > 8) h = (h ^ load(v.as.bytes + v.len - 8, 8)) * k;
+        h = (text_word(v.as.bytes, v.len) ^ v.len) * k;
+        if (v.len > 16) h = (h ^ text_word(v.as.bytes + 8, 8)) * k;
+        if (v.len > 8) h = (h ^ text_word(v.as.bytes + v.len - 8, 8)) * k;
     } else if (v.kind == UPK_FLOAT) {
         int64_t i = v.as.f > -9e18 && v.as.f < 9e18 ? (int64_t)v.as.f : 0;
         h = (uint64_t)i * k; /* an integral float shares with its int; any other with its whole part */

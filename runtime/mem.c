@@ -140,7 +140,8 @@ static bool large_resize(struct mem *m, struct mem_block *b, uint32_t cap) {
 
 bool mem_grow_items(struct mem *m, struct upk_cell *cell, uint32_t need) {
     if (need <= cell->cap) return true;
-    uint64_t wide = (uint64_t)cell->cap + cell->cap / 2;
+    /* Twice as many where the rest is given back in the end (mem_trim), else half as many more. */
+    uint64_t wide = (uint64_t)cell->cap + (cell->flags & CELL_LARGE ? cell->cap : cell->cap / 2);
     if (cell->cap && wide < 8) wide = 8;
     if (wide < need) wide = need;
     uint32_t cap = wide > UINT32_MAX ? UINT32_MAX : (uint32_t)wide;
