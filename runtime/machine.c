@@ -27,7 +27,8 @@ static const uint8_t byte_family[256] = {
 
 _Static_assert(UPK_FAMILY_COUNT <= 8, "a family is a bit of a byte");
 
-typedef uint8_t vec16 __attribute__((vector_size(16)));
+typedef int8_t vec16
+    __attribute__((vector_size(16))); /* signed: that is what every machine compares at once */
 
 static inline vec16 vec_load(const uint8_t *p) {
     vec16 v;
@@ -45,12 +46,10 @@ void machine_dispatch(struct machine *m, unsigned protocol) {
             op = vec_load(m->policy->opcodes + b);
         } else { /* as a policy would say that allows these families; an unknown byte has no family and stays 0 */
             vec16 family = vec_load(byte_family + b);
-            op = vec_load(op_of_byte + b) |
-                 ((vec16)((family & (uint8_t)families) == 0) & (vec16)(family != 0));
+            op = vec_load(op_of_byte + b) | (((family & (int8_t)families) == 0) & (family != 0));
         }
-        vec16 newer = (vec16)(vec_load(byte_protocol + b) > (uint8_t)protocol) & (uint8_t)DISPATCH_NEWER;
-        vec16 larger = (vec16)(op > newer);
-        op = (op & larger) | (newer & ~larger); /* refused (255) stays refused */
+        vec16 newer = vec_load(byte_protocol + b) > (int8_t)protocol, refused = op == (int8_t)UPK_OP_REFUSED;
+        op = (op & ~newer) | (newer & (int8_t)DISPATCH_NEWER) | refused; /* refused stays refused */
         memcpy(m->dispatch + b, &op, sizeof op);
     }
 }
