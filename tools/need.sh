@@ -19,6 +19,10 @@ has_header() {
     [ -e "/usr/include/$1" ] || { has_command "$cc" && echo "#include <$1>" | "$cc" -E -xc - >/dev/null 2>&1; }
 }
 
+has_file() {
+    [ -e "$1" ]
+}
+
 # clang's sanitizer and fuzzer libraries.
 has_sanitizers() {
     has_command "$clang" || return 1
@@ -48,7 +52,10 @@ find_missing() {
         bench) need has_command /usr/bin/python3 "python3" ;;
         esac
         case $level in
-        test | asan | check) need has_header cmocka.h "libcmocka-dev" ;;
+        test | asan | check)
+            need has_header cmocka.h "libcmocka-dev"
+            need has_file /usr/share/i18n/charmaps "locales" # localedef works from it
+            ;;
         esac
         case $level in
         test | check) need has_command pkg-config "pkg-config" ;;
