@@ -128,8 +128,6 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     case UPK_INT:
     case UPK_BIGINT: return hash_int(m, v);
     case UPK_FLOAT: {
-        if (isnan(v.as.f))
-            return hash_number(m, ++m->nans ^ UINT64_C(0x7ff8000000000000)); /* equal to nothing */
         uint8_t room[FLOAT_BYTES];
         uint64_t bits;
         memcpy(&bits, &v.as.f, sizeof bits);
@@ -158,6 +156,7 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     return hash_number(m, (uint64_t)(uintptr_t)v.as.cell);
 }
 
+static bool is_nan(struct upk_value v) { return v.kind == UPK_FLOAT && isnan(v.as.f); }
 static bool is_nested(struct upk_value v) { return v.kind == UPK_TUPLE || v.kind == UPK_FROZENSET; }
 
 /* An open tuple or frozenset while its hash is being made. */
@@ -165,6 +164,7 @@ struct open {
     const struct upk_cell *cell;
     uint32_t next;
     uint64_t hash;
+    bool has_nan; /* among its own members: then it is like itself alone, for a NaN equals nothing */
 };
 
 static bool open_push(struct machine *m, struct open **stack, size_t *len, size_t *cap,
@@ -197,9 +197,10 @@ static bool hash_value(struct machine *m, struct upk_value v, uint64_t *out) {
                 continue;
             }
             done = hash_leaf(m, item);
+            top->has_nan = top->has_nan || is_nan(item);
             ok = fail_over(m, UPK_BUDGET_EXPANDED, m->key_work);
         } else {
-            done = hash_number(m, top->hash + top->cell->len);
+            done = hash_number(m, top->has_nan ? (uint64_t)(uintptr_t)top->cell : top->hash + top->cell->len);
             if (--len == 0) break;
             top = &stack[len - 1];
         }
@@ -266,26 +267,31 @@ static uint32_t keys_hash(struct machine *m, const struct upk_cell *c, uint32_t 
     for (uint32_t i = 0; i < c->len; i += step) {
         struct upk_value v = c->items[i];
         uint64_t hash;
-        if (v.kind == UPK_FLOAT && isnan(v.as.f)) continue;
+        if (is_nan(v)) continue;
         if (!hash_value(m, v, &hash)) return UINT32_MAX;
         keys[n++] = (struct key){.hash = (uint32_t)hash, .at = i + 1};
     }
     return n;
 }
 
-/* No two of these members are equal.  `table` has room for a power of two of at least 2n. */
-static bool keys_distinct(struct machine *m, const struct upk_cell *c, const struct key *keys, uint32_t n,
-                          struct key *table) {
+/* Look for two equal members among these, which stand in the order of c.  *twin is the place + 1 of the first that equals one
+ * before it, 0: none.  `table` has room for a power of two of at least 2n. */
+static bool keys_compare(struct machine *m, const struct upk_cell *c, const struct key *keys, uint32_t n,
+                         struct key *table, uint32_t *twin) {
     uint32_t room = 2;
     while (room < 2 * n) room *= 2;
     memset(table, 0, room * sizeof *table);
+    *twin = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = keys[i].hash & (room - 1);
         for (; table[at].at; at = (at + 1) & (room - 1)) {
             bool equal;
             if (table[at].hash != keys[i].hash) continue;
             if (!nested_equal(m, c->items[keys[i].at - 1], c->items[table[at].at - 1], &equal)) return false;
-            if (equal) return fail_equal(m, c->items[keys[i].at - 1]);
+            if (equal) {
+                *twin = keys[i].at;
+                return true;
+            }
         }
         table[at] = keys[i];
     }
@@ -320,13 +326,16 @@ static bool large_distinct(struct machine *m, const struct upk_cell *c, uint32_t
         table = mem_resize(&m->doc->mem, NULL, 0, room);
         ok = table || machine_fail_memory(m);
     }
+    /* The parts come in an order that the secret makes; the first twin of all is named whatever that is. */
+    uint32_t first = UINT32_MAX, twin;
     for (uint32_t k = 0; ok && k < parts; k++) {
         uint32_t from = k ? ends[k - 1] : 0;
-        ok = keys_distinct(m, c, sorted + from, ends[k] - from, table);
+        ok = keys_compare(m, c, sorted + from, ends[k] - from, table, &twin);
+        if (ok && twin && twin < first) first = twin;
     }
     if (table) (void)mem_resize(&m->doc->mem, table, room, 0);
     (void)mem_resize(&m->doc->mem, keys, 2 * all * sizeof *keys, 0);
-    return ok;
+    return ok && (first == UINT32_MAX || fail_equal(m, c->items[first - 1]));
 }
 
 /* Large containers are checked when they are finished, at STOP. */
@@ -354,8 +363,9 @@ bool keys_finish(struct machine *m) {
 
 static bool nested_distinct(struct machine *m, const struct upk_cell *c, uint32_t step) {
     struct key keys[SMALL], table[4 * SMALL];
-    uint32_t n = keys_hash(m, c, step, keys);
-    return n != UINT32_MAX && keys_distinct(m, c, keys, n, table);
+    uint32_t n = keys_hash(m, c, step, keys), twin;
+    if (n == UINT32_MAX || !keys_compare(m, c, keys, n, table, &twin)) return false;
+    return !twin || fail_equal(m, c->items[twin - 1]);
 }
 
 /* ---- small containers of scalars */
@@ -374,7 +384,7 @@ static unsigned short_hash(struct machine *m, struct upk_value v) {
         if (v.len > 16) h = (h ^ text_word(v.as.bytes + 8, 8)) * k;
         if (v.len > 8) h = (h ^ text_word(v.as.bytes + v.len - 8, 8)) * k;
     } else if (v.kind == UPK_FLOAT) {
-        int64_t i = v.as.f > -9e18 && v.as.f < 9e18 ? (int64_t)v.as.f : 0;
+        int64_t i = v.as.f >= -0x1p63 && v.as.f < 0x1p63 ? (int64_t)v.as.f : 0; /* no int64 equals another */
         h = (uint64_t)i * k; /* an integral float shares with its int; any other with its whole part */
     } else if (v.kind == UPK_NONE) {
         h = 0;
@@ -387,10 +397,11 @@ static unsigned short_hash(struct machine *m, struct upk_value v) {
 /* Records repeat: the same keys, as views of the same bytes, in the same order.  The keys of a dict that was found in order are
  * compared by place with those of an earlier one that was; members only ever get more, so the earlier ones are still there. */
 static bool same_keys(const struct upk_cell *c, const struct upk_cell *earlier) {
-    if (!earlier || earlier->len < c->len) return false;
+    if (!earlier || earlier == c || earlier->len < c->len) return false;
     for (uint32_t i = 0; i < c->len; i += 2) {
         const struct upk_value a = c->items[i], b = earlier->items[i];
-        if (a.as.bytes != b.as.bytes || a.len != b.len || a.kind != b.kind) return false;
+        if (a.as.bytes != b.as.bytes || a.len != b.len || a.kind != UPK_STR || b.kind != UPK_STR)
+            return false;
     }
     return true;
 }

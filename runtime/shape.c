@@ -82,6 +82,7 @@ static enum match_status match_by_tree(struct matcher *m, struct match_result *w
         status = is_judged(m->doc, o) ? object_by_tree(m, o, why) : MATCH_OK;
     bool proved = fit == FIT_YES;
     if (status == MATCH_OK && fit == FIT_OPEN) status = tree_prove(m, &part.goal, &proved);
+    if (status == MATCH_OK && m->pairs > m->budget) status = MATCH_BUDGET;
     if (status != MATCH_OK) return status;
     return proved ? MATCH_OK : refuse_root(m, why);
 }
@@ -145,10 +146,10 @@ bool match_early(struct upk_doc *doc, struct object *o) {
         if (!m) return false;
         matcher_init(m, doc);
         memset(m->fields, 0, sizeof m->fields);
+        m->budget = m->policy->budgets[UPK_BUDGET_MATCHES];
         doc->matcher = m;
     }
-    if (m->pairs > m->policy->budgets[UPK_BUDGET_MATCHES]) /* match_document says so */
-        return true;
+    if (m->pairs > m->budget) return true; /* match_document says so */
     m->any_at_once = !doc->stale && !doc->used_up;
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     for (uint32_t i = 0; i < row->form_count; i++) {

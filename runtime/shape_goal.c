@@ -263,7 +263,7 @@ static enum fit next_of(struct matcher *m, const struct upk_value *v, size_t n, 
     while (c->at < n) {
         uint32_t type = c->at & 1 ? odd : even;
         enum fit fit = value_fits(m, v[c->at], type, part);
-        if (fit == FIT_NO) return FIT_NO;
+        if (fit == FIT_NO || m->pairs > m->budget) return FIT_NO; /* the prover looks at the budget first */
         c->at++;
         if (fit == FIT_OPEN) return FIT_OPEN;
     }
@@ -274,9 +274,12 @@ static enum fit next_element(struct matcher *m, const struct upk_cell *tuple, co
                              struct cursor *c, struct part *part) {
     while (c->at < tuple->len) {
         enum fit fit = value_fits(m, tuple->items[c->at], tuple_element(m, t, c->at), part);
-        if (fit == FIT_NO) return FIT_NO;
+        if (fit == FIT_NO || m->pairs > m->budget) return FIT_NO; /* the prover looks at the budget first */
         c->at++;
-        if (fit == FIT_OPEN) return FIT_OPEN;
+        if (fit == FIT_OPEN) {
+            part->again = part->again || tuple->flags & CELL_SHARED; /* arguments of many calls */
+            return FIT_OPEN;
+        }
     }
     return FIT_YES;
 }
@@ -330,7 +333,7 @@ static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint3
             return FIT_NO;
         }
         enum fit fit = value_fits(m, dict->items[c->at + 1], of_value, part);
-        if (fit == FIT_NO) return FIT_NO;
+        if (fit == FIT_NO || m->pairs > m->budget) return FIT_NO; /* the prover looks at the budget first */
         c->at += 2;
         if (fit == FIT_OPEN) return FIT_OPEN;
     }
