@@ -7,16 +7,6 @@
 
 #include "machine.h"
 
-struct upk_cell *cell_new(struct machine *m, unsigned kind) {
-    struct upk_cell *c = mem_alloc(&m->doc->mem, sizeof *c);
-    if (!c) {
-        (void)machine_fail_memory(m);
-        return NULL;
-    }
-    *c = (struct upk_cell){.size = 1, .depth = 1, .kind = (uint8_t)kind};
-    return c;
-}
-
 struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n) {
     struct bytearray *b = mem_alloc(&m->doc->mem, sizeof *b);
     if (!b) {

@@ -126,7 +126,15 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
 
 /* ---- parts */
 
-struct upk_cell *cell_new(struct machine *m, unsigned kind);
+static inline struct upk_cell *cell_new(struct machine *m, unsigned kind) {
+    struct upk_cell *c = mem_alloc(&m->doc->mem, sizeof *c);
+    if (!c) {
+        (void)machine_fail_memory(m);
+        return NULL;
+    }
+    *c = (struct upk_cell){.size = 1, .depth = 1, .kind = (uint8_t)kind};
+    return c;
+}
 struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n);
 struct upk_cell *tuple_new(struct machine *m, const struct upk_value *items, size_t n);
 /* Put n values into a compound: sizes, depths and flags of both sides. */

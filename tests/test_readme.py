@@ -72,7 +72,7 @@ def main():
     tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         tree = os.path.join(scratch, "tree")
-        skip = {os.path.join(top, ".git"), os.path.realpath(build)}
+        skip = {os.path.join(top, ".git"), os.path.realpath(build), os.path.join(top, "build")}
         shutil.copytree(top, tree, symlinks=True,
                         ignore=lambda folder, names: [n for n in names if os.path.realpath(os.path.join(folder, n)) in skip])
         os.mkdir(os.path.join(tree, "build"))
