@@ -99,6 +99,16 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
         if (!(lf)) return false; \
     } while (0)
 
+/* A length of eight bytes, which may be more than a size_t. */
+#define LENGTH8(n)                                                           \
+    do {                                                                     \
+        NEED(8);                                                             \
+        const uint64_t wide = le64(p);                                       \
+        p += 8;                                                              \
+        if (wide > (size_t)(m->end - p)) FAIL(fail_short(m, p, wide, true)); \
+        (n) = (size_t)wide;                                                  \
+    } while (0)
+
 /* `counting` is a constant at each call: a scan pays for its figures, a decode does not. */
 INLINE bool run(struct machine *m, const bool counting) {
     const uint8_t *p = m->p, *limit = m->limit;
@@ -202,14 +212,8 @@ INLINE bool run(struct machine *m, const bool counting) {
             n = le32(p);
             p += 4;
             goto unicode;
-        case UPK_OP_BINUNICODE8: {
-            NEED(8);
-            uint64_t wide = le64(p);
-            p += 8;
-            if (wide > (size_t)(m->end - p))
-                FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
-            n = (size_t)wide;
-        }
+        case UPK_OP_BINUNICODE8:
+            LENGTH8(n);
         unicode : {
             PAYLOAD(n);
             STRING_BUDGET(n);
@@ -236,14 +240,8 @@ INLINE bool run(struct machine *m, const bool counting) {
             if (op == UPK_OP_BINSTRING && n > INT32_MAX) FAIL(machine_fail(m, UPK_ERR_NEGATIVE));
             goto bytes;
         case UPK_OP_BINBYTES8:
-        case UPK_OP_BYTEARRAY8: {
-            NEED(8);
-            uint64_t wide = le64(p);
-            p += 8;
-            if (wide > (size_t)(m->end - p))
-                FAIL(fail_short(m, p, wide > SIZE_MAX ? SIZE_MAX : (size_t)wide, true));
-            n = (size_t)wide;
-        }
+        case UPK_OP_BYTEARRAY8:
+            LENGTH8(n);
         bytes : {
             PAYLOAD(n);
             STRING_BUDGET(n);
@@ -531,8 +529,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             uint64_t size = le64(p);
             p += 8;
             if (m->framed) FAIL(machine_fail(m, UPK_ERR_FRAME));
-            if (size > (size_t)(m->end - p))
-                FAIL(fail_short(m, p, size > SIZE_MAX ? SIZE_MAX : (size_t)size, true));
+            if (size > (size_t)(m->end - p)) FAIL(fail_short(m, p, size, true));
             m->framed = true;
             limit = m->limit = p + size;
             continue;

@@ -34,7 +34,7 @@ bool fail_pop(struct machine *m);
 /* Where the values above the newest mark begin; the mark is gone. */
 struct upk_value *mark_pop(struct machine *m);
 /* n bytes at p are not there, or not inside the frame; is_prefix: a length says so. */
-bool fail_short(struct machine *m, const uint8_t *p, size_t n, bool is_prefix);
+bool fail_short(struct machine *m, const uint8_t *p, uint64_t n, bool is_prefix);
 /* The LF of the line that starts at p. */
 const uint8_t *line_end(struct machine *m, const uint8_t *p);
 

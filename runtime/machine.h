@@ -56,8 +56,7 @@ struct machine {
 
     struct upk_value *memo; /* keys 0 .. memo_len; UPK_INVALID: not set */
     size_t memo_len, memo_cap, memo_gaps;
-    size_t
-        memo_fast; /* keys below it may be appended without looking: no gaps, no sparse keys, within the budget */
+    size_t memo_fast; /* keys below it are appended unseen: no gaps, no sparse keys, within the budget */
     struct memo_slot *sparse;
     size_t sparse_count, sparse_cap;
 

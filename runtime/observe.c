@@ -1,7 +1,7 @@
 /* How a stream uses a name that was refused, so that the grant line can be the whole row and not a guess.
  *
  * The stream runs through the same machine once more, without a policy; nothing of it is interpreted here but the few spellings
- * in which old protocols hide a name (N5, N6, N7, N9).
+ * in which old protocols hide a name (N5 to N9).
  * Layer: runtime, top; for people who read refusals, never for the verdict.
  */
 #include <string.h>
@@ -127,6 +127,13 @@ static bool see_member(struct upk_error *e, const struct object *o) {
     return true;
 }
 
+static bool see_any(struct upk_error *e, const struct upk_doc *doc,
+                    bool (*see)(struct upk_error *, const struct object *)) {
+    for (const struct object *o = doc->objects; o; o = o->next)
+        if (see(e, o)) return true;
+    return false;
+}
+
 void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, const void *bytes, size_t len,
                        const struct upk_options *options) {
     bool row = err->code == UPK_ERR_GLOBAL || err->code == UPK_ERR_RECIPE || err->code == UPK_ERR_STEP;
@@ -141,13 +148,7 @@ void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, c
     if (!upk_inspect(bytes, len, &o, &doc, NULL)) return;
     err->verb = UPK_VERB_REF; /* unless some call is found */
     err->steps = 0;
-    bool member = false, made = false;
-    for (int round = 0; round < 2 && !made; round++) {
-        for (const struct object *i = doc->objects; i && !made; i = i->next) made = see_call(err, i);
-        if (made || member) break;
-        for (const struct object *i = doc->objects; i && !member; i = i->next) member = see_member(err, i);
-        if (!member) break;
-    }
-    if (!made && member) err->verb = UPK_VERB_CONST;
+    if (!see_any(err, doc, see_call) && see_any(err, doc, see_member) && !see_any(err, doc, see_call))
+        err->verb = UPK_VERB_CONST; /* a member that nobody calls */
     upk_doc_free(doc);
 }

@@ -4,6 +4,7 @@
  * Sources: Lib/pickletools.py, Modules/_pickle.c for the meaning of each opcode; PEP 307, 3154, 574.
  * Layer: runtime, under loop.c.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "loop.h"
@@ -191,10 +192,11 @@ bool do_refused(struct machine *m) {
                                machine_op_protocol(*m->at));
 }
 
-bool fail_short(struct machine *m, const uint8_t *p, size_t n, bool is_prefix) {
+bool fail_short(struct machine *m, const uint8_t *p, uint64_t n, bool is_prefix) {
     if (n > (size_t)(m->end - p)) {
         if (!is_prefix) return machine_fail(m, UPK_ERR_TRUNCATED);
-        return machine_fail_detail(m, UPK_ERR_LENGTH, "%zu bytes wanted, %zu left", n, (size_t)(m->end - p));
+        return machine_fail_detail(m, UPK_ERR_LENGTH, "%" PRIu64 " bytes wanted, %zu left", n,
+                                   (size_t)(m->end - p));
     }
     return machine_fail(m, UPK_ERR_FRAME_CROSSED);
 }
