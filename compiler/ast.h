@@ -54,7 +54,7 @@ enum ast_type_kind {
     AST_BYTES_IS,
     AST_LIST, /* list, set, frozenset by `simple` */
     AST_DICT,
-    AST_TUPLE,
+    AST_TUPLE, /* tuple, or list with a type for each place, by `simple` */
     AST_RECORD,
     AST_UNION
 };

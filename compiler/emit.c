@@ -100,8 +100,8 @@ static void put_forms(struct emit *e) {
                      f->row, f->verb, f->flags, f->result, f->args, f->kw);
         output_print(e->o, "%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", ", f->state,
                      f->items, f->pair_key, f->pair_value, f->adds);
-        output_print(e->o, "%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", " TEXT_FORMAT "},", f->check, f->file,
-                     f->line, TEXT_ARGS(f->because));
+        output_print(e->o, "%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", " TEXT_FORMAT "},", f->check,
+                     f->value, f->file, f->line, TEXT_ARGS(f->because));
     }
     end(e);
 }
@@ -112,8 +112,8 @@ static void put_types(struct emit *e) {
         const struct upk_type *const t = &e->policy->types[i];
         output_print(e->o,
                      "\n    {%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", UINT64_C(%" PRIu64
-                     "), UINT64_C(%" PRIu64 ")},",
-                     t->kind, t->a, t->b, t->c, t->lo, t->hi);
+                     "), UINT64_C(%" PRIu64 "), " TEXT_FORMAT "},",
+                     t->kind, t->a, t->b, t->c, t->lo, t->hi, TEXT_ARGS(t->name));
     }
     end(e);
 }

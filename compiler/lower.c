@@ -179,6 +179,7 @@ static void add_form(struct lower *l, uint32_t row, const struct model_form *f) 
         .pair_value = lower_type(l, f->pair_value),
         .adds = lower_type(l, f->adds),
         .check = f->check,
+        .value = lower_type(l, f->value),
         .file = f->file,
         .line = f->line,
         .because = pool_add(&l->pool, f->because),

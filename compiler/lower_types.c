@@ -146,7 +146,8 @@ static struct upk_type make_type(struct lower *l, const struct model_type *t) {
         out.a = number_of(l, t->key);
         out.b = number_of(l, t->value);
         break;
-    case UPK_TYPE_TUPLE: add_elems(l, t, &out); break;
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: add_elems(l, t, &out); break;
     case UPK_TYPE_RECORD: add_fields(l, t, &out); break;
     case UPK_TYPE_UNION: add_alts(l, t, &out); break;
     case UPK_TYPE_OBJECT: out.a = lower_class(l, lower_name(l, t->name)); break;
@@ -172,7 +173,7 @@ static struct upk_type make_type(struct lower *l, const struct model_type *t) {
 
 /* The array that holds a type's parts from `a` on, NULL where `a` is a plain number. */
 static struct array *parts_of(struct lower *l, uint32_t kind) {
-    return kind == UPK_TYPE_TUPLE                                ? &l->elems
+    return kind == UPK_TYPE_TUPLE || kind == UPK_TYPE_PLACES     ? &l->elems
            : kind == UPK_TYPE_RECORD                             ? &l->fields
            : kind == UPK_TYPE_UNION || kind == UPK_TYPE_INSTANCE ? &l->alts
                                                                  : NULL;

@@ -8,7 +8,8 @@ struct model_type *model_type_part(const struct model_type *t, size_t i) {
     case UPK_TYPE_FROZENSET:
     case UPK_TYPE_PERSID: return i == 0 ? t->item : NULL;
     case UPK_TYPE_DICT: return i == 0 ? t->key : i == 1 ? t->value : NULL;
-    case UPK_TYPE_TUPLE: return i < t->elem_count ? t->elems[i].type : NULL;
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: return i < t->elem_count ? t->elems[i].type : NULL;
     case UPK_TYPE_RECORD:
         return i < t->field_count ? t->fields[i].type : i == t->field_count ? t->rest : NULL;
     case UPK_TYPE_UNION: return i < t->alt_count ? t->alts[i] : NULL;

@@ -31,7 +31,7 @@ struct model_int {
 
 struct model_elem { /* of a tuple, or an argument */
     struct model_type *type;
-    struct text name; /* of an argument; else empty */
+    struct text name; /* of an argument, or of the field that a place holds; else empty */
 };
 
 struct model_field { /* of a record */
@@ -63,7 +63,7 @@ struct model_type {
     struct model_type *item;        /* LIST, SET, FROZENSET; PERSID: of the id */
     struct model_type *key, *value; /* DICT */
 
-    /* TUPLE: required ones, then `optional` optional ones, then, if `repeats`, one that stands for zero or
+    /* TUPLE, PLACES: required ones, then `optional` optional ones, then, if `repeats`, one that stands for zero or
      * more (not counted in `optional`). */
     struct model_elem *elems;
     size_t elem_count, optional;
@@ -96,9 +96,9 @@ struct model_form {
     struct model_type *args;  /* TUPLE with named elements; NULL: none taken (ref, const) */
     struct model_type *kw;    /* RECORD; NULL: no keywords */
     struct model_type *state, *items, *pair_key, *pair_value, *adds; /* NULL: no such step */
-    uint32_t check;                                                  /* number of a native check; 0: none */
-    struct text *runs;                                               /* `runs` names, as written */
-    size_t run_count;
+    uint32_t check;                                                  /* enum upk_check */
+    struct model_type
+        *value; /* of a const that is a member of an enum: the literal of its value; NULL: not said */
     struct text because; /* empty: none */
     uint32_t file, line; /* index in compiled.files; from 1 */
 };

@@ -11,21 +11,23 @@
 #include "units.h"
 
 /* The pickle hooks of a class that a row may name. */
-static const char *const HOOKS[] = {"__new__",     "__del__",  "__setstate__",
-                                    "__setattr__", "__hash__", "__eq__"};
-enum { HOOK_COUNT = sizeof HOOKS / sizeof HOOKS[0], FIRST_EQUALITY_HOOK = 4 };
+static const struct {
+    const char *word;
+    uint32_t flag;
+} HOOKS[] = {
+#define UPK_X(name, word, flag) {#word, flag},
+    UPK_HOOKS(UPK_X)
+#undef UPK_X
+};
+enum { HOOK_COUNT = sizeof HOOKS / sizeof HOOKS[0] };
 
 static void runs_read(struct compilation *c, const struct ast_clause *clause, struct model_form *form) {
-    form->runs = mem_alloc(c->mem, clause->runs.count, sizeof *form->runs);
-    if (form->runs == NULL) {
-        return;
-    }
     for (const struct ast_node *n = clause->runs.first; n != NULL; n = n->next) {
         const struct ast_word *word = &((const struct ast_name_node *)n)->name;
         struct suggestion near = suggestion_begin(word->text);
         size_t hook = 0;
-        while (hook < HOOK_COUNT && !text_is(word->text, HOOKS[hook])) {
-            suggestion_offer(&near, text_of(HOOKS[hook]));
+        while (hook < HOOK_COUNT && !text_is(word->text, HOOKS[hook].word)) {
+            suggestion_offer(&near, text_of(HOOKS[hook].word));
             hook++;
         }
         if (hook == HOOK_COUNT) {
@@ -36,19 +38,11 @@ static void runs_read(struct compilation *c, const struct ast_clause *clause, st
             } else {
                 diag_hint(c->diag, "hooks are __new__ __del__ __setstate__ __setattr__ __hash__ __eq__");
             }
-            continue;
-        }
-        bool twice = false;
-        for (size_t i = 0; i < form->run_count; i++) {
-            twice = twice || text_equal(form->runs[i], word->text);
-        }
-        if (twice) {
-            diag_error(c->diag, word->span, P_DUPLICATE_SETTING, "hook `%s' is named twice", HOOKS[hook]);
-            continue;
-        }
-        form->runs[form->run_count++] = word->text;
-        if (hook >= FIRST_EQUALITY_HOOK) {
-            form->flags |= UPK_FORM_RUNS;
+        } else if (form->flags & HOOKS[hook].flag) {
+            diag_error(c->diag, word->span, P_DUPLICATE_SETTING, "hook `%s' is named twice",
+                       HOOKS[hook].word);
+        } else {
+            form->flags |= HOOKS[hook].flag;
         }
     }
 }

@@ -47,6 +47,14 @@ static struct ast_list list_of(struct ast_node *node)
     syntax_add(&list, node);
     return list;
 }
+
+static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
+{
+    node->next = rest.first;
+    rest.first = node;
+    rest.count++;
+    return rest;
+}
 }
 
 %token EOF 0 "end of file"
@@ -363,6 +371,11 @@ atom
     | literal0
     | T_LIST "<" type ">" opt_range
         { $$ = syntax_type(s, AST_LIST, UPK_TYPE_LIST, @$); $$->item = $3; $$->range = $5; }
+    | T_LIST "<" elem "," elemlist ">" opt_range
+        {
+            $$ = syntax_type(s, AST_TUPLE, UPK_TYPE_PLACES, @$);
+            $$->parts = list_before($3, $5); $$->range = $7;
+        }
     | SET "<" type ">" opt_range
         { $$ = syntax_type(s, AST_LIST, UPK_TYPE_SET, @$); $$->item = $3; $$->range = $5; }
     | T_FROZENSET "<" type ">" opt_range

@@ -77,7 +77,8 @@ static bool by_identity(const struct machine *m, const struct object *o) {
         return false;
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     for (uint32_t i = 0; i < row->form_count; i++) {
-        if (m->policy->forms[row->first_form + i].flags & (UPK_FORM_RUNS | UPK_FORM_TEMPLATE)) return false;
+        if (m->policy->forms[row->first_form + i].flags & (UPK_FORM_RUNS_EQUALITY | UPK_FORM_TEMPLATE))
+            return false;
     }
     return true;
 }

@@ -174,6 +174,18 @@ static uint32_t flag_of_verb(uint32_t verb) {
     return 0;
 }
 
+static bool is_literal(const struct upk_policy *p, uint32_t type) {
+    switch (p->types[type].kind) {
+    case UPK_TYPE_NONE:
+    case UPK_TYPE_TRUE:
+    case UPK_TYPE_FALSE:
+    case UPK_TYPE_INT_IS:
+    case UPK_TYPE_STR_IS:
+    case UPK_TYPE_BYTES_IS: return true;
+    default: return false;
+    }
+}
+
 static bool check_form(struct check *c, uint32_t i) {
     const struct upk_policy *const p = c->p;
     const struct upk_form *const f = &p->forms[i];
@@ -182,8 +194,10 @@ static bool check_form(struct check *c, uint32_t i) {
     HOLDS(f->row >= 1 && f->row < p->row_count && i - p->rows[f->row].first_form < p->rows[f->row].form_count,
           "forms", i, "row");
     HOLDS((p->rows[f->row].flags & flag_of_verb(f->verb)) != 0, "forms", i, "verb");
-    HOLDS(f->flags < 2 * UPK_FORM_TEMPLATE, "forms", i, "flags");
+    HOLDS((f->flags & ~(uint32_t)UPK_FORM_FLAGS) == 0, "forms", i, "flags");
     HOLDS(f->check == 0, "forms", i, "a check that this version does not have");
+    HOLDS(f->value == 0 || (f->verb == UPK_VERB_CONST && is_type(p, f->value) && is_literal(p, f->value)),
+          "forms", i, "value of a member");
     HOLDS(f->result >= 1 && f->result < p->class_count, "forms", i, "result");
     HOLDS(f->kw == 0 || f->verb == UPK_VERB_NEW, "forms", i, "keywords");
     HOLDS(f->kw == 0 || (is_type(p, f->kw) && p->types[f->kw].kind == UPK_TYPE_RECORD), "forms", i,
@@ -264,6 +278,7 @@ static bool check_type(struct check *c, uint32_t i) {
     const struct upk_policy *const p = c->p;
     const struct upk_type *const t = &p->types[i];
     HOLDS(t->lo <= t->hi, "types", i, "range");
+    HOLDS(is_utf8(p, t->name), "types", i, "name");
     switch ((enum upk_type_kind)t->kind) {
     case UPK_TYPE_ANY:
     case UPK_TYPE_NONE:
@@ -293,7 +308,8 @@ static bool check_type(struct check *c, uint32_t i) {
     case UPK_TYPE_FROZENSET:
     case UPK_TYPE_PERSID: HOLDS(is_type(p, t->a), "types", i, "part"); return true;
     case UPK_TYPE_DICT: HOLDS(is_type(p, t->a) && is_type(p, t->b), "types", i, "part"); return true;
-    case UPK_TYPE_TUPLE: return check_tuple(c, i);
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: return check_tuple(c, i);
     case UPK_TYPE_RECORD: return check_record(c, i);
     case UPK_TYPE_UNION: return check_union(c, i);
     case UPK_TYPE_OBJECT: HOLDS(t->a >= 1 && t->a < p->class_count, "types", i, "class"); return true;

@@ -68,9 +68,9 @@ static bool down_members(struct matcher *m, struct fault *f, const struct upk_ce
                          const struct upk_type *t) {
     for (unsigned pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < c->len; i++) {
-            uint32_t type = t->kind == UPK_TYPE_TUPLE ? tuple_element(m, t, i)
-                            : t->kind == UPK_TYPE_ANY ? f->type
-                                                      : t->a;
+            uint32_t type = t->kind == UPK_TYPE_TUPLE || t->kind == UPK_TYPE_PLACES ? tuple_element(m, t, i)
+                            : t->kind == UPK_TYPE_ANY                               ? f->type
+                                                                                    : t->a;
             if (!type) return false;
             if (fails(m, c->items[i], type, pass)) return step_to(f, c->items[i], type, "member", i);
         }
@@ -171,7 +171,8 @@ static bool down(struct matcher *m, struct fault *f) {
     const struct upk_cell *c = v.as.cell;
     switch (t->kind) {
     case UPK_TYPE_ANY:
-    case UPK_TYPE_TUPLE: return down_members(m, f, c, t);
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: return down_members(m, f, c, t);
     case UPK_TYPE_LIST:
     case UPK_TYPE_SET:
     case UPK_TYPE_FROZENSET: return length_fits(c->len, t) && down_members(m, f, c, t);

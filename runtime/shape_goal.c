@@ -33,6 +33,7 @@ static const uint32_t kinds_of[UPK_TYPE_COUNT] = {
     [UPK_TYPE_FROZENSET] = KIND(FROZENSET),
     [UPK_TYPE_DICT] = KIND(DICT),
     [UPK_TYPE_TUPLE] = KIND(TUPLE),
+    [UPK_TYPE_PLACES] = KIND(LIST),
     [UPK_TYPE_RECORD] = KIND(DICT),
     [UPK_TYPE_UNION] = UINT32_MAX,
     [UPK_TYPE_OBJECT] = KIND(OBJECT) | KIND(GLOBAL),
@@ -171,7 +172,8 @@ static enum fit plain_fits(struct matcher *m, struct upk_value v, const struct u
     case UPK_TYPE_SET:
     case UPK_TYPE_FROZENSET: return list_fits(m, v.as.cell, t);
     case UPK_TYPE_DICT: return dict_fits(m, v.as.cell, t);
-    case UPK_TYPE_TUPLE: return tuple_fits(v.as.cell, t);
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: return tuple_fits(v.as.cell, t);
     case UPK_TYPE_RECORD:
     case UPK_TYPE_PERSID: return FIT_OPEN;
     case UPK_TYPE_OBJECT:
@@ -480,7 +482,8 @@ static enum fit next_of_type(struct matcher *m, const struct goal *g, struct cur
     case UPK_TYPE_FROZENSET: return next_of(m, cell->items, cell->len, t->a, t->a, c, part);
     case UPK_TYPE_DICT: return next_of(m, cell->items, cell->len, t->a, t->b, c, part);
     case UPK_TYPE_PERSID: return next_of(m, cell->items, 1, t->a, t->a, c, part);
-    case UPK_TYPE_TUPLE: return next_element(m, cell, t, c, part);
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: return next_element(m, cell, t, c, part);
     case UPK_TYPE_RECORD: return next_field(m, cell, g->index, c, part);
     case UPK_TYPE_UNION: return next_alternative(m, g, t, c, part);
     case UPK_TYPE_OBJECT:

@@ -122,7 +122,8 @@ static void add_tuple(struct text *t, const struct upk_policy *p, const struct u
                       unsigned nest) {
     uint32_t repeats = type->c >> 24 ? 1 : 0, fixed = type->b - repeats,
              required = fixed - (type->c & 0xffffff);
-    text_add(t, "tuple<");
+    bool places = type->kind == UPK_TYPE_PLACES;
+    text_add(t, places ? "list<" : "tuple<");
     for (uint32_t i = 0; i < type->b; i++) {
         if (i == LIST_MOST) {
             text_add(t, ", ...");
@@ -133,7 +134,10 @@ static void add_tuple(struct text *t, const struct upk_policy *p, const struct u
         text_add(t, i >= fixed ? "..." : i >= required ? "?" : "");
     }
     text_add(t, ">");
-    add_range(t, type);
+    if (places && type->b == 1 && required == 1)
+        text_add(t, "[1]"); /* else it would read as a list of any length */
+    else
+        add_range(t, type);
 }
 
 static void add_record(struct text *t, const struct upk_policy *p, const struct upk_type *type,
@@ -239,7 +243,8 @@ static void add_type(struct text *t, const struct upk_policy *p, uint32_t index,
     case UPK_TYPE_FROZENSET: add_around(t, p, "frozenset", type, nest); break;
     case UPK_TYPE_DICT: add_around(t, p, "dict", type, nest); break;
     case UPK_TYPE_PERSID: add_around(t, p, "persid", type, nest); break;
-    case UPK_TYPE_TUPLE: add_tuple(t, p, type, nest); break;
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: add_tuple(t, p, type, nest); break;
     case UPK_TYPE_RECORD: add_record(t, p, type, nest); break;
     case UPK_TYPE_UNION: add_alternatives(t, p, type, nest - 1); break;
     case UPK_TYPE_OBJECT:

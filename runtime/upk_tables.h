@@ -17,7 +17,7 @@
 #include "find_class.h"
 #include "upk_version.h"
 
-#define UPK_ABI   1u
+#define UPK_ABI   2u
 #define UPK_MAGIC UINT32_C(0x314b5055) /* "UPK1" read little-endian */
 
 /* The 68 opcodes of protocols 0 to 5: X(name, byte, first protocol, family).  The order is that of pickletools.opcodes; the
@@ -197,10 +197,41 @@ struct upk_row {
 
 enum upk_verb { UPK_VERB_NONE = 0, UPK_VERB_REF, UPK_VERB_CONST, UPK_VERB_CALL, UPK_VERB_NEW, UPK_VERB_FUNC };
 
+/* Python hooks of a class that may run when its instances are made and used: X(NAME, word, flag of a form). */
+#define UPK_HOOKS(X)              \
+    X(NEW, __new__, 4)            \
+    X(DEL, __del__, 8)            \
+    X(SETSTATE, __setstate__, 16) \
+    X(SETATTR, __setattr__, 32)   \
+    X(HASH, __hash__, 64)         \
+    X(EQ, __eq__, 128)
+
 enum upk_form_flag {
     UPK_FORM_STATE_OPTIONAL = 1, /* `state? T` */
-    UPK_FORM_RUNS = 2,           /* `runs __hash__` or `__eq__`: equality runs code, so never by identity */
-    UPK_FORM_TEMPLATE = 4        /* written by a template */
+    UPK_FORM_TEMPLATE = 2,       /* written by a template */
+#define UPK_X(name, word, flag) UPK_FORM_RUNS_##name = flag,
+    UPK_HOOKS(UPK_X)
+#undef UPK_X
+        UPK_FORM_FLAGS = 255,
+    /* Equality runs code: such an object is never compared by its identity. */
+    UPK_FORM_RUNS_EQUALITY = UPK_FORM_RUNS_HASH | UPK_FORM_RUNS_EQ
+};
+
+/* Native checks: relations between the parts of an object that no type can say; docs/checks.md explains each.  X(NAME, word);
+ * numbers are those of the list, from 1. */
+#define UPK_CHECKS(X)                 \
+    X(DATETIME_BYTES, datetime_bytes) \
+    X(DECIMAL, decimal)               \
+    X(ARRAY, array)                   \
+    X(UNICODE_ERROR, unicode_error)   \
+    X(ZONEINFO, zoneinfo)
+
+enum upk_check {
+    UPK_CHECK_NONE = 0,
+#define UPK_X(name, word) UPK_CHECK_##name,
+    UPK_CHECKS(UPK_X)
+#undef UPK_X
+        UPK_CHECK_COUNT
 };
 
 /* One alternative of a row: how an object of that name may be made, and the steps it takes then.  Type indices; 0: no such
@@ -213,7 +244,8 @@ struct upk_form {
     uint32_t args;   /* a TUPLE type; its elements carry the argument names */
     uint32_t kw;     /* a RECORD type; 0: no keywords (an empty dict counts as none) */
     uint32_t state, items, pair_key, pair_value, adds;
-    uint32_t check; /* number of a native check; 0: none.  This version has none, and refuses others */
+    uint32_t check; /* enum upk_check */
+    uint32_t value; /* of a CONST that is a member of an enum: the literal type of its value; 0: not said */
     uint32_t file, line;
     struct upk_text because;
 };
@@ -243,6 +275,7 @@ enum upk_type_kind {
     UPK_TYPE_DICT, /* a: key type, b: value type; pairs lo..hi */
     UPK_TYPE_TUPLE, /* elems[a .. a+b): required ones first; the last `c & 0xffffff` are optional; if c >> 24, the last
                           * element repeats (zero or more).  lo..hi: a further bound on the length */
+    UPK_TYPE_PLACES, /* a list with a type for each place: as TUPLE.  Its elements may have names: the fields that they hold */
     UPK_TYPE_RECORD,   /* fields[a .. a+b) sorted by key; c: type of the other values (`*: T`), 0: closed */
     UPK_TYPE_UNION,    /* alts[a .. a+b): type indices, none of them a union */
     UPK_TYPE_OBJECT,   /* a: index in `classes`; lo..hi: number of items or pairs */
@@ -256,6 +289,8 @@ struct upk_type {
     uint32_t kind; /* enum upk_type_kind */
     uint32_t a, b, c;
     uint64_t lo, hi; /* hi UINT64_MAX: no upper bound */
+    struct upk_text
+        name; /* that the policy gives it, of a container, record or union; empty: none.  For messages only */
 };
 
 struct upk_elem { /* of a TUPLE */

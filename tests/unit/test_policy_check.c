@@ -136,7 +136,8 @@ static void damaged_tables_are_refused(void **state) {
     DAMAGE(w.policy.form_count--);
     DAMAGE(w.forms[1].row++);
     DAMAGE(w.forms[1].verb = 9);
-    DAMAGE(w.forms[1].flags = 64);
+    DAMAGE(w.forms[1].flags = 2 * UPK_FORM_RUNS_EQ);
+    DAMAGE(w.forms[1].value = 1);
     DAMAGE(w.forms[1].result = w.policy.class_count);
     DAMAGE(w.forms[1].args = w.policy.type_count);
     DAMAGE(w.forms[1].state = 1);
@@ -144,6 +145,7 @@ static void damaged_tables_are_refused(void **state) {
     DAMAGE(w.forms[1].because.len = UINT32_MAX);
     DAMAGE(w.types[0].kind = UPK_TYPE_ANY);
     DAMAGE(w.types[1].kind = UPK_TYPE_COUNT);
+    DAMAGE(w.types[1].name.len = UINT32_MAX);
     DAMAGE(w.types[1].kind = UPK_TYPE_NEVER);
     DAMAGE(w.types[find_kind(&w, UPK_TYPE_INT)].a = w.policy.bound_count);
     DAMAGE(w.types[find_kind(&w, UPK_TYPE_INT)].b = 1);

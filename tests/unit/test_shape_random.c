@@ -30,7 +30,7 @@ static uint32_t any_type(void) { return w.types[random_below(TYPES)]; }
 
 static void random_tuple(struct upk_type *t) {
     uint32_t n = random_below(4);
-    t->kind = UPK_TYPE_TUPLE;
+    t->kind = random_below(4) ? UPK_TYPE_TUPLE : UPK_TYPE_PLACES;
     t->a = table.policy.elem_count;
     t->b = n;
     for (uint32_t i = 0; i < n; i++) table.elems[table.policy.elem_count++].type = any_type();
@@ -275,6 +275,7 @@ static bool cell_is(const struct upk_cell *c, uint32_t type) {
         odd = t->b;
         break;
     case UPK_TYPE_TUPLE: return c->kind == UPK_TUPLE && tuple_is(c, t);
+    case UPK_TYPE_PLACES: return c->kind == UPK_LIST && tuple_is(c, t);
     case UPK_TYPE_RECORD: return c->kind == UPK_DICT && record_is(c, t);
     default: return false;
     }
