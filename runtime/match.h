@@ -7,6 +7,7 @@
  *   shape_cyclic.c   proof by refutation, for graphs with cycles: the greatest fixed point
  *   shape_explain.c  the reason of a refusal
  *   type_name.c      types as a policy writes them
+ *   check.h          relations between the parts of an object whose form is proved
  *
  * A goal is something to be proved of one compound cell.  It asks either all of its parts (a list: each
  * member; a form: each argument, state, ...) or one of them (a union: each alternative; an object: each
@@ -78,6 +79,7 @@ struct matcher {
     bool any_at_once;  /* CELL_ODD is exact: a container without it is plain data */
     struct tree *tree; /* one of the two */
     struct cyclic *cyclic;
+    struct match_result native; /* the first object whose native check failed; object NULL: none */
     struct sure_memo sure[SURE_MEMOS];
     struct field_memo fields[FIELD_MEMOS];
 };
@@ -114,7 +116,6 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key);
 enum form_bar {
     BAR_NONE,
     BAR_VERB,
-    BAR_CHECK,    /* a native check that this version does not have: never proved */
     BAR_COUNT,    /* of arguments */
     BAR_KEYWORDS, /* none are taken */
     BAR_NO_STATE,

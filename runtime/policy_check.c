@@ -195,7 +195,9 @@ static bool check_form(struct check *c, uint32_t i) {
           "forms", i, "row");
     HOLDS((p->rows[f->row].flags & flag_of_verb(f->verb)) != 0, "forms", i, "verb");
     HOLDS((f->flags & ~(uint32_t)UPK_FORM_FLAGS) == 0, "forms", i, "flags");
-    HOLDS(f->check == 0, "forms", i, "a check that this version does not have");
+    HOLDS(f->check < UPK_CHECK_COUNT, "forms", i, "a check that this version does not have");
+    HOLDS(f->check == 0 || (f->verb != UPK_VERB_REF && f->verb != UPK_VERB_CONST), "forms", i,
+          "a check where nothing is made");
     HOLDS(f->value == 0 || (f->verb == UPK_VERB_CONST && is_type(p, f->value) && is_literal(p, f->value)),
           "forms", i, "value of a member");
     HOLDS(f->result >= 1 && f->result < p->class_count, "forms", i, "result");

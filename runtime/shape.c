@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "match.h"
+#include "check.h"
 
 /* Still to be judged here: not matched early, and no spelling that became another value or was used up by
  * one (N2 to N4, N7, N8), which is judged where it is used. */
@@ -43,6 +43,26 @@ static enum fit spread_fits(struct matcher *m, const struct object *o, uint32_t 
     return value_fits(m, value_resolve(o->more->args->items[0]), m->policy->forms[form].args, part);
 }
 
+/* The form is found, and the arguments with it: what its check says of them.  That waits until all types are proved, so that
+ * a document is refused for its shape first. */
+static enum match_status check_made(struct matcher *m, const struct object *o) {
+    struct match_result *const why = &m->native;
+    char first[sizeof why->detail], *detail = why->object ? first : why->detail;
+    if (check_object(m, o, o->cell.cap, detail, sizeof first)) return MATCH_OK;
+    if (m->pairs > m->budget) return MATCH_BUDGET;
+    if (why->object) return MATCH_OK;
+    why->code = UPK_ERR_NATIVE;
+    why->object = o;
+    why->form = o->cell.cap;
+    return MATCH_OK;
+}
+
+static enum match_status what_checks_say(const struct matcher *m, struct match_result *why) {
+    if (!m->native.object) return MATCH_OK;
+    *why = m->native;
+    return MATCH_REFUSED;
+}
+
 /* ---- without cycles: one after the other */
 
 static enum match_status spread_by_tree(struct matcher *m, struct object *o) {
@@ -67,7 +87,8 @@ static enum match_status object_by_tree(struct matcher *m, struct object *o, str
         if (status != MATCH_OK) return status;
         if (proved) {
             o->cell.cap = row->first_form + i;
-            return o->cell.flags & CELL_SPREAD ? spread_by_tree(m, o) : MATCH_OK;
+            if (o->cell.flags & CELL_SPREAD) status = spread_by_tree(m, o);
+            return status == MATCH_OK ? check_made(m, o) : status;
         }
     }
     return refuse_object(m, o, why);
@@ -84,7 +105,7 @@ static enum match_status match_by_tree(struct matcher *m, struct match_result *w
     if (status == MATCH_OK && fit == FIT_OPEN) status = tree_prove(m, &part.goal, &proved);
     if (status == MATCH_OK && m->pairs > m->budget) status = MATCH_BUDGET;
     if (status != MATCH_OK) return status;
-    return proved ? MATCH_OK : refuse_root(m, why);
+    return proved ? what_checks_say(m, why) : refuse_root(m, why);
 }
 
 /* ---- with cycles: all at once */
@@ -105,7 +126,7 @@ static enum match_status object_by_refutation(struct matcher *m, struct object *
         if (cyclic_holds(m, &g)) {
             o->cell.cap = form;
             spread_by_refutation(m, o);
-            break;
+            return check_made(m, o);
         }
     }
     return MATCH_OK;
@@ -126,7 +147,7 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
         status = is_judged(m->doc, o) ? object_by_refutation(m, o, why) : MATCH_OK;
     if (status == MATCH_OK && (fit == FIT_NO || (fit == FIT_OPEN && cyclic_refuted(m, &root))))
         status = refuse_root(m, why);
-    return status;
+    return status == MATCH_OK ? what_checks_say(m, why) : status;
 }
 
 /* ---- */
@@ -159,6 +180,7 @@ bool match_early(struct upk_doc *doc, struct object *o) {
         enum fit fit = goal_next(m, &g, &all, &part);
         if (fit == FIT_OPEN) break;
         if (fit == FIT_YES) {
+            if (!check_object(m, o, row->first_form + i, NULL, 0)) break; /* refused at STOP */
             o->cell.cap = row->first_form + i;
             doc->unjudged--;
             break;

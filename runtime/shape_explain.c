@@ -237,6 +237,7 @@ void explain_root(struct matcher *m, struct match_result *why) {
 
 struct reason { /* why one form does not fit; the larger the rank, the nearer it came */
     uint32_t rank;
+    bool kind; /* the part that does not fit is of a kind that its type takes: nearer, of the same rank */
     bool spelling;
     char detail[sizeof((struct match_result *)NULL)->detail];
 };
@@ -265,6 +266,7 @@ static void say_value(struct matcher *m, struct reason *r, uint32_t rank, const 
     struct fault f;
     search(m, &f, v, type);
     r->rank = rank;
+    r->kind = kind_fits(&m->policy->types[type], v.kind);
     r->spelling = is_spelling(m, f.value);
     struct text t = text_in(r->detail, sizeof r->detail);
     text_add(&t, "%s", label);
@@ -363,7 +365,6 @@ static void say_form(struct matcher *m, struct reason *r, const struct object *o
                  object_args(o)->len == 1 ? "" : "s");
         return;
     }
-    case BAR_CHECK: say(r, RANK_KW, "the row asks for a check that this version does not have"); return;
     case BAR_KEYWORDS: say(r, RANK_KW, "keywords are not allowed"); return;
     case BAR_NO_STATE: say(r, RANK_STATE, "state is missing"); return;
     case BAR_STATE: say(r, RANK_STATE, "state is not allowed"); return;
@@ -389,7 +390,7 @@ void explain_object(struct matcher *m, const struct object *o, struct match_resu
     for (uint32_t i = 0; i < row->form_count; i++) {
         struct reason r;
         say_form(m, &r, o, &m->policy->forms[row->first_form + i]);
-        if (i == 0 || r.rank > best.rank) {
+        if (i == 0 || r.rank > best.rank || (r.rank == best.rank && r.kind && !best.kind)) {
             best = r;
             why->form = row->first_form + i;
         }

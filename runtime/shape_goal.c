@@ -353,7 +353,6 @@ static bool base_is(const struct object *o, unsigned kind) {
 enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f) {
     const uint32_t flags = o->cell.flags;
     if (!verb_fits(f->verb, o->cell.index)) return BAR_VERB;
-    if (f->check) return BAR_CHECK;
     if (!(flags & CELL_SPREAD) && !tuple_count_fits(object_args(o)->len, &m->policy->types[f->args]))
         return BAR_COUNT;
     if (!f->kw && o->more && members(o->more->kw)) return BAR_KEYWORDS;

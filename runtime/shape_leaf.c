@@ -42,8 +42,17 @@ static bool charset_has(const struct upk_policy *p, const struct upk_charset *se
     return false;
 }
 
+/* No branch on what the text says: where it fits, all of it is looked at anyway. */
+static bool ascii_in_charset(const uint8_t *p, size_t n, const struct upk_charset *set) {
+    const uint64_t low = set->ascii[0], high = set->ascii[1];
+    uint64_t in = 1;
+    for (size_t i = 0; i < n; i++) in &= (p[i] & 64 ? high : low) >> (p[i] & 63);
+    return in;
+}
+
 static bool all_in_charset(struct matcher *m, struct upk_value v, const struct upk_charset *set) {
     charge_bytes(m, v.len, LOOKED_UP_A_PAIR);
+    if (v.flags & VALUE_ASCII) return ascii_in_charset(v.as.bytes, v.len, set);
     const uint8_t *p = v.as.bytes, *end = p + v.len;
     while (p < end) {
         if (*p < 0x80) {
@@ -85,11 +94,19 @@ static bool literal_fits(struct matcher *m, struct upk_value v, const struct upk
     return text_is(m->policy, v, t->a, t->b);
 }
 
+/* int_compare; by far the most common values and bounds are small. */
+static inline int compare_ints(struct upk_value v, const uint64_t bound[2], bool negative) {
+    const bool small = bound[1] == (negative ? UINT64_MAX : 0) && bound[0] >> 63 == (uint64_t)negative;
+    if (v.kind != UPK_INT || !small) return int_compare(v, bound, negative);
+    const int64_t b = (int64_t)bound[0];
+    return (v.as.i > b) - (v.as.i < b);
+}
+
 static bool int_fits(const struct matcher *m, struct upk_value v, const struct upk_type *t) {
     if (t->a) {
         const struct upk_bound *b = &m->policy->bounds[t->a];
-        if (!(b->open & 1) && int_compare(v, b->lo, b->negative & 1) < 0) return false;
-        if (!(b->open & 2) && int_compare(v, b->hi, (b->negative & 2) != 0) > 0) return false;
+        if (!(b->open & 1) && compare_ints(v, b->lo, b->negative & 1) < 0) return false;
+        if (!(b->open & 2) && compare_ints(v, b->hi, (b->negative & 2) != 0) > 0) return false;
     }
     return t->b == 0 || int_within_mask(v, m->policy->bounds[t->b - 1].lo);
 }
@@ -115,7 +132,7 @@ bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) 
     case UPK_TYPE_BUFFER: return length_fits(buffer_length(m, v), t);
     case UPK_TYPE_INT_IS: {
         const struct upk_bound *b = &m->policy->bounds[t->a];
-        return int_compare(v, b->lo, b->negative & 1) == 0;
+        return compare_ints(v, b->lo, b->negative & 1) == 0;
     }
     case UPK_TYPE_STR_IS: return value_is_str(v) && literal_fits(m, v, t);
     case UPK_TYPE_BYTES_IS: return literal_fits(m, v, t);

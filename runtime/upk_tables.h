@@ -224,7 +224,11 @@ enum upk_form_flag {
     X(DECIMAL, decimal)               \
     X(ARRAY, array)                   \
     X(UNICODE_ERROR, unicode_error)   \
-    X(ZONEINFO, zoneinfo)
+    X(ZONEINFO, zoneinfo)             \
+    X(NPDTYPE, npdtype)               \
+    X(NDARRAY, ndarray)               \
+    X(FROMBUFFER, frombuffer)         \
+    X(NPSCALAR, npscalar)
 
 enum upk_check {
     UPK_CHECK_NONE = 0,

@@ -138,6 +138,7 @@ static void damaged_tables_are_refused(void **state) {
     DAMAGE(w.forms[1].verb = 9);
     DAMAGE(w.forms[1].flags = 2 * UPK_FORM_RUNS_EQ);
     DAMAGE(w.forms[1].value = 1);
+    DAMAGE(w.forms[1].check = UPK_CHECK_COUNT);
     DAMAGE(w.forms[1].result = w.policy.class_count);
     DAMAGE(w.forms[1].args = w.policy.type_count);
     DAMAGE(w.forms[1].state = 1);

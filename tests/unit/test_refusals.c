@@ -22,6 +22,7 @@ static const char wide[] = "policy wide 7;\n"
                            "    class State new() state any because \"test\";\n"
                            "    class Call call() state any because \"test\";\n"
                            "    class List call(x: list<any>) because \"test\";\n"
+                           "    class Zone call(key: str) check zoneinfo;\n"
                            "}\n"
                            "root any;\n";
 
@@ -124,13 +125,15 @@ static const struct refusal refusals[PLACES] = {
     [AT_ROOT] = {narrow, STREAM("}Va\n](I1\nNes."), "root", 12, UPK_OP_STOP, .path = "$.a"},
     [AT_CYCLE] = {wide, STREAM("]2a."), "root", 3, UPK_OP_STOP, .grant = "root any cyclic;"},
     [AT_CALLED_VALUE] = {wide, STREAM("cm\nCall\n)R)R"), "recipe", 11, UPK_OP_REDUCE},
+    [AT_NATIVE] = {wide, STREAM("]cm\nZone\n(V.\ntRa."), "native", 14, UPK_OP_REDUCE, .path = "$[0]",
+                   .module = "m", .name = "Zone", .rule = "test.policy:8",
+                   .detail = "zone key: the byte at 0 is in no zone's name"},
     [AT_PERSID_REFUSED] = {wide, STREAM("P\n"), "kind", 0, UPK_OP_PERSID},
     [AT_BUDGET] = {narrow, STREAM("(("), "limit", 1, UPK_OP_MARK, .path = "$[0]", .grant = "budget marks 2;"},
 };
 
-/* Those that no stream gets: a native check needs a table with one, which this version refuses as a whole (UPK_ERR_TABLE);
- * the others have tests of their own below. */
-static const enum code_place without_stream[] = {AT_NATIVE, AT_MEMORY, AT_MISUSE, AT_TABLE};
+/* Those that no stream gets; they have tests of their own below. */
+static const enum code_place without_stream[] = {AT_MEMORY, AT_MISUSE, AT_TABLE};
 
 static const struct {
     unsigned code;

@@ -61,6 +61,33 @@ static void ints_are_bounded(void **state) {
     assert_not(wide, t_int_is(&table, 0));
 }
 
+/* Where 64 bits end, bounds and values become wide. */
+static void bounds_of_64_bits_are_compared_as_wider_ones(void **state) {
+    (void)state;
+    static const uint8_t above[9] = {[7] = 0x80}; /* 2^63 */
+    static const uint8_t under[9] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0xff};
+    const struct upk_value values[] = {v_data(UPK_BIGINT, under, 9),
+                                       v_int(INT64_MIN),
+                                       v_int(INT64_MIN + 1),
+                                       v_int(-1),
+                                       v_int(0),
+                                       v_int(INT64_MAX),
+                                       v_data(UPK_BIGINT, above, 9)};
+    static const struct upk_bound bounds[] = {
+        {.lo = {UINT64_C(1) << 63, UINT64_MAX}, .hi = {INT64_MAX, 0}, .negative = 1},
+        {.lo = {INT64_MAX, UINT64_MAX}, .hi = {UINT64_C(1) << 63, UINT64_MAX}, .negative = 3},
+        {.lo = {INT64_MAX, 0}, .hi = {UINT64_C(1) << 63, 0}},
+        {.lo = {UINT64_MAX, UINT64_MAX}, .hi = {0, 0}, .negative = 1},
+    };
+    static const char *const want[] = {".xxxxx.", "xx.....", ".....xx", "...xx.."};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        const uint32_t type = t_int(&table, 0, 0);
+        table.bounds[table.types[type].a] = bounds[i];
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            assert_int_equal(fits(values[k], type), want[i][k] == 'x');
+    }
+}
+
 static void lengths_of_str_are_in_code_points(void **state) {
     (void)state;
     static const char mixed[] = "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x"; /* 4 in 10 bytes */
@@ -91,6 +118,22 @@ static void characters_are_those_of_the_set(void **state) {
     assert_not(v_str("A"), type);
     assert_not(v_str("a\xc3\xa8"), type);
     assert_not(v_str("\xf0\x9f\x99\x90"), type);
+}
+
+/* Each ASCII character alone and at either end of a text, against the set of it alone. */
+static void each_ascii_character_is_looked_up(void **state) {
+    (void)state;
+    const uint32_t type = t_plain(&table, UPK_TYPE_STR);
+    table.types[type].a = 1;
+    for (unsigned c = 0; c < 128; c++) {
+        table.charsets[1] = (struct upk_charset){
+            .ascii = {c < 64 ? UINT64_C(1) << c : 0, c < 64 ? 0 : UINT64_C(1) << (c - 64)}};
+        for (unsigned other = 0; other < 128; other++) {
+            const char first[] = {(char)other, (char)c, (char)c}, last[] = {(char)c, (char)c, (char)other};
+            assert_int_equal(fits(v_data(UPK_STR, first, 3), type), other == c);
+            assert_int_equal(fits(v_data(UPK_STR, last, 3), type), other == c);
+        }
+    }
 }
 
 static void text_has_neither_surrogates_nor_nul(void **state) {
@@ -452,8 +495,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(scalars_fit_their_own_types),
         TEST(ints_are_bounded),
+        TEST(bounds_of_64_bits_are_compared_as_wider_ones),
         TEST(lengths_of_str_are_in_code_points),
         TEST(characters_are_those_of_the_set),
+        TEST(each_ascii_character_is_looked_up),
         TEST(text_has_neither_surrogates_nor_nul),
         TEST(literals_are_compared_whole),
         TEST(python2_strings_are_str_or_bytes),

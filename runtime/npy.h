@@ -1,0 +1,56 @@
+/* What a pickled numpy dtype says of the layout of its items: numpy.dtype(code, False, True) and its state
+ * (version, order, sub-array, names, fields, itemsize, alignment, flags[, metadata]).
+ *
+ * Nothing here trusts that a form of some policy has fitted: what does not have this shape is said to be none.
+ *
+ * Source: arraydescr_reduce and arraydescr_setstate in numpy/core/src/multiarray/descriptor.c (numpy 1.24); the numbers of
+ * docs/checks.md.
+ *
+ * Layer: private to the runtime, over doc.h; under the native checks of numpy.
+ */
+#ifndef UPK_NPY_H
+#define UPK_NPY_H
+
+#include "doc.h"
+
+struct npy_type {
+    char
+        kind; /* 'b' bool, 'i' 'u' 'f' 'c' numbers, 'S' bytes, 'U' str, 'V' void, 'M' 'm' times, 'O' object */
+    char order; /* '<', '>' or '|' */
+    uint64_t
+        itemsize; /* bytes, within 31 bits; as its code says, of 'V' made by a class (numpy.record) as its state says */
+    uint64_t align; /* of the code; of 'V' as its state says */
+    bool named;     /* made by a class instead of a code: numpy.record */
+
+    int64_t version, state_itemsize, state_align, flags; /* of the state, as they stand */
+    const struct upk_cell *names, *fields;               /* of a record: TUPLE and DICT; NULL: it is none */
+    struct upk_value base;                               /* of a sub-array; UPK_INVALID: it is none */
+    const struct upk_cell *shape;                        /* of a sub-array: TUPLE */
+    struct upk_value metadata;                           /* UPK_INVALID: none */
+    const struct object *object;
+};
+
+enum { NPY_MOST_DIMENSIONS = 64 };
+
+enum npy_flag {                   /* of the state */
+                NPY_TEXT = 8,     /* 'U', and what holds one */
+                NPY_RECORD = 16,  /* has fields, and what holds one that has */
+                NPY_ALIGNED = 128 /* dtype(..., align=True) */
+};
+
+/* One dtype, without what it holds.  NULL: good; else what is wrong, in static storage. */
+const char *npy_read(struct upk_value dtype, struct npy_type *out);
+/* Items in a shape, a TUPLE of ints from 0; false: it is none, has too many dimensions, or with items of this size (the extents
+ * that are 0 left out, as numpy computes it) is not within 63 bits. */
+bool npy_count(const struct upk_cell *shape, uint64_t itemsize, uint64_t *out);
+/* Field `name` of a record: its dtype and offset; false: it has none such.  Looks at fields one by one. */
+bool npy_field(const struct npy_type *record, struct upk_value name, struct upk_value *dtype,
+               uint64_t *offset);
+/* The dtypes that it is made of: fields of a record, by name, or the one of a sub-array. */
+uint32_t npy_part_count(const struct npy_type *t);
+/* Part i of them; `offset` is 0 in a sub-array.  false: a name without field. */
+bool npy_part(const struct npy_type *t, uint32_t i, struct upk_value *dtype, uint64_t *offset);
+/* a * b; false: larger than 64 bits. */
+bool npy_multiply(uint64_t a, uint64_t b, uint64_t *out);
+
+#endif
