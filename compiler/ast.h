@@ -88,6 +88,7 @@ struct ast_type {
     struct ast_word chars;
     struct ast_type *item, *key; /* list and the like, persid: item; dict: key and item */
     struct ast_list parts;       /* TUPLE: ast_elem; RECORD: ast_field; UNION: ast_type */
+    bool of_members;             /* UNION: the values of an enum's members, of which several may be equal */
 };
 
 enum ast_verb { AST_REF_VERB, AST_CALL, AST_NEW, AST_FUNC, AST_CONST, AST_NO_VERB };
@@ -125,14 +126,34 @@ struct ast_name_node {
     struct ast_word name;
 };
 
-enum ast_row_kind { AST_ROW_CLASS, AST_ROW_FUNC, AST_ROW_CONST, AST_ROW_UNSUPPORTED };
+enum ast_row_kind {
+    AST_ROW_CLASS,
+    AST_ROW_FUNC,
+    AST_ROW_CONST,
+    /* Templates: see resolve_templates.c. */
+    AST_ROW_DATACLASS,
+    AST_ROW_NAMEDTUPLE,
+    AST_ROW_ENUM,
+    AST_ROW_FLAG,
+    AST_ROW_EXCEPTION,
+    AST_ROW_PYDANTIC,
+    AST_ROW_UNSUPPORTED
+};
+
+struct ast_member { /* of an enum or a flag */
+    struct ast_node node;
+    struct ast_word name;
+    struct ast_type *value; /* an atom, most often a literal */
+};
 
 struct ast_row {
     struct ast_node node;
     enum ast_row_kind kind;
-    struct ast_list names;  /* ast_name_node */
-    struct ast_list makers; /* ast_maker; of const: one */
+    struct ast_list names;  /* ast_name_node; of a template: one */
+    struct ast_list makers; /* ast_maker; of const: one; of a template: one, with its arguments and clauses */
     struct ast_word keyword;
+    struct ast_type *type;   /* of a template: the record of its fields, or any member's value; or NULL */
+    struct ast_list members; /* ast_member */
 };
 
 enum ast_scope_kind {

@@ -41,10 +41,55 @@ static void uses_read(struct compilation *c, const struct ast_list *items) {
 }
 
 static void rows_clash(struct compilation *c, const struct row_def *a, struct row_def *b) {
+    b->refused = true;
+    if (b->owner != NULL && b->owner->refused) {
+        return;
+    }
     diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows in one channel",
                diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname));
     diag_note(c->diag, a->span, "the other row, of `%s'", diag_quote(c->diag, a->unit->file.name.text));
-    b->refused = true;
+    if (row_is_template(a->tree) || row_is_template(b->tree)) {
+        hint_one_row(c, a, b);
+    }
+}
+
+/* One row in the place of `count` that join. */
+static struct row_def *rows_join(struct compilation *c, struct row_def *const *rows, size_t count) {
+    struct row_def *all = mem_alloc(c->mem, 1, sizeof *all);
+    struct model_form *forms = mem_alloc(c->mem, count, sizeof *forms);
+    if (all == NULL || forms == NULL) {
+        return rows[0];
+    }
+    *all = *rows[0];
+    all->row.forms = forms;
+    all->row.form_count = 0;
+    all->row.calls = 0;
+    uint64_t calls = 0;
+    bool limited = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct model_row *row = &rows[i]->row;
+        limited = limited && row->calls != 0;
+        calls += row->calls;
+        for (size_t k = 0; k < row->form_count; k++) {
+            forms[all->row.form_count++] = row->forms[k];
+        }
+    }
+    if (limited && calls < UINT32_MAX) {
+        all->row.calls = (uint32_t)calls;
+    }
+    return all;
+}
+
+static size_t rows_join_all(struct compilation *c, struct row_def **rows, size_t count) {
+    size_t kept = 0;
+    for (size_t at = 0, same; at < count; at += same) {
+        for (same = 1; rows[at]->joins && at + same < count &&
+                       name_equal(rows[at]->row.name, rows[at + same]->row.name);) {
+            same++;
+        }
+        rows[kept++] = same == 1 ? rows[at] : rows_join(c, rows + at, same);
+    }
+    return kept;
 }
 
 /* Rows of the units in use, sorted. */
@@ -56,12 +101,14 @@ static struct row_def **rows_in_use(struct compilation *c, size_t *count) {
         if (!def->unit->used || def->refused) {
             continue;
         }
-        if (*count != 0 && name_equal(rows[*count - 1]->row.name, def->row.name)) {
-            rows_clash(c, rows[*count - 1], def);
+        const struct row_def *last = *count == 0 ? NULL : rows[*count - 1];
+        if (last != NULL && name_equal(last->row.name, def->row.name) && !(last->joins && def->joins)) {
+            rows_clash(c, last, def);
             continue;
         }
         rows[(*count)++] = def;
     }
+    *count = rows == NULL ? 0 : rows_join_all(c, rows, *count);
     return rows;
 }
 
@@ -130,19 +177,6 @@ static void aliases_read(struct compilation *c, struct model *m, struct row_def 
     }
 }
 
-/* A row's own budget that the channel's is never above would never be reached. */
-static void calls_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
-                        size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i]->row.calls > s->budgets[UPK_BUDGET_CALLS] && !rows[i]->refused) {
-            rows[i]->refused = true;
-            diag_error(c->diag, rows[i]->span, P_BUDGET_TOO_LARGE,
-                       "the row's budget `calls' is never reached: all rows together have %llu",
-                       (unsigned long long)s->budgets[UPK_BUDGET_CALLS]);
-        }
-    }
-}
-
 static void model_fill(struct compilation *c, struct model *m, const struct settings *s,
                        struct row_def *const *rows, size_t count) {
     m->protocol_min = s->protocol_min;
@@ -160,7 +194,7 @@ static void model_fill(struct compilation *c, struct model *m, const struct sett
 }
 
 /* `items`: of the channel block, or of the file.  unit.used is set. */
-static void channel_check(struct compilation *c, const struct ast_list *items, const struct settings *s,
+static void channel_check(struct compilation *c, const struct ast_list *items, struct settings *s,
                           struct model *m) {
     size_t count = 0;
     struct row_def **rows = rows_in_use(c, &count);
@@ -168,6 +202,8 @@ static void channel_check(struct compilation *c, const struct ast_list *items, c
     if (rows == NULL) {
         return;
     }
+    s->grants = count != 0;
+    s->uses_main = unit_main(c)->used;
     m->root = root == NULL || root->root == NULL ? type_plain(c, UPK_TYPE_ANY) : root->root;
     m->flags = root != NULL && root->flag ? UPK_POLICY_ROOT_CYCLIC : 0;
     for (const struct ast_node *n = items->first; n != NULL && m->channel.len != 0; n = n->next) {
@@ -177,7 +213,6 @@ static void channel_check(struct compilation *c, const struct ast_list *items, c
         }
     }
     aliases_read(c, m, rows, count);
-    calls_check(c, s, rows, count);
     if (!c->opcodes_unknown && !unit_main(c)->file.items_lost) {
         spelling_check(c, s, rows, count);
     }
@@ -251,7 +286,8 @@ void channels_check(struct compilation *c) {
             }
         }
     }
-    const struct model empty = {.policy = main->file.name.text, .revision = (uint32_t)revision};
+    const struct model empty = {
+        .policy = main->file.name.text, .at = main->file.name.span, .revision = (uint32_t)revision};
     if (channels == 0) {
         out->models[0] = empty;
         units_unuse(c);
@@ -259,21 +295,29 @@ void channels_check(struct compilation *c) {
         uses_read(c, items);
         channel_check(c, items, &own, &out->models[0]);
         out->model_count = 1;
+        budgets_check(c, &own, &own, 1);
         return;
     }
     check_misplaced(c, items);
+    struct settings *all = mem_alloc(c->mem, channels, sizeof *all);
+    if (all == NULL) {
+        return;
+    }
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *channel = (const struct ast_item *)n;
         if (channel->kind != AST_CHANNEL || !channel_name_new(c, channel)) {
             continue;
         }
         struct model *m = &out->models[out->model_count++];
-        struct settings settings = own;
+        struct settings *s = &all[out->model_count - 1];
+        *s = own;
         *m = empty;
         m->channel = channel->name.text;
-        settings_read(c, &channel->parts, &own, &settings);
+        m->at = channel->name.span;
+        settings_read(c, &channel->parts, &own, s);
         units_unuse(c);
         uses_read(c, &channel->parts);
-        channel_check(c, &channel->parts, &settings, m);
+        channel_check(c, &channel->parts, s, m);
     }
+    budgets_check(c, &own, all, out->model_count);
 }

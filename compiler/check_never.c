@@ -68,6 +68,9 @@ void never_check(struct compilation *c, const struct ast_item *never, struct row
             }
             if (covered && !rows[i]->refused) {
                 rows[i]->refused = true; /* said once */
+                if (rows[i]->owner != NULL && rows[i]->owner->refused) {
+                    continue;
+                }
                 diag_error(c->diag, rows[i]->span, P_NEVER_VIOLATED,
                            "`%s::%s' is granted, which `never' forbids",
                            diag_quote(c->diag, rows[i]->row.name.module),
@@ -94,6 +97,9 @@ void never_check_opcodes(struct compilation *c, const struct ast_item *never, co
                 diag_error(c->diag, scope->node.span, P_NEVER_VIOLATED,
                            "opcodes of `%s' are allowed, which this forbids",
                            diag_quote(c->diag, scope->name.text));
+                if (s->opcodes_at != NULL) {
+                    diag_note(c->diag, s->opcodes_at->span, "allowed here");
+                }
                 break;
             }
         }

@@ -3,7 +3,6 @@
  *
  * Layer: pass, after all rows are known.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "names.h"
@@ -20,8 +19,12 @@ struct unit *fragment_find(const struct compilation *c, struct text name) {
     return NULL;
 }
 
-static void hint_shipped(struct compilation *c, const char *fragment) {
-    diag_hint(c->diag, "a shipped fragment: include \"std/%s.policy\"; use std.%s;", fragment, fragment);
+static void hint_shipped(struct compilation *c, const struct shipped *shipped) {
+    if (fragment_find(c, text_of(shipped->name)) != NULL) {
+        diag_hint(c->diag, "did you mean `%s'?", shipped->name);
+    } else {
+        diag_hint(c->diag, "a shipped fragment: include \"%s\"; use %s;", shipped->file, shipped->name);
+    }
 }
 
 void fragment_unknown(struct compilation *c, const struct ast_word *name) {
@@ -34,21 +37,36 @@ void fragment_unknown(struct compilation *c, const struct ast_word *name) {
     for (size_t i = 0; i < c->unit_count; i++) {
         suggestion_offer(&near, c->units[i]->file.name.text);
     }
-    /* A shipped one, included or not. */
-    const char *shipped = shipped_of_name(name->text);
-    char full[64] = "";
+    const struct shipped *shipped = shipped_of_name(name->text);
     if (shipped != NULL) {
-        snprintf(full, sizeof full, "std.%s", shipped);
-    }
-    if (shipped != NULL && fragment_find(c, text_of(full)) != NULL) {
-        diag_hint(c->diag, "did you mean `%s'?", full);
-    } else if (shipped != NULL) {
         hint_shipped(c, shipped);
     } else if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
+    } else if (shipped_near(name->text) != NULL) {
+        hint_shipped(c, shipped_near(name->text));
     } else {
         diag_hint(c->diag, "include \"FILE\"; comes first, then it can be used");
     }
+}
+
+bool hint_class(struct compilation *c, struct text name) {
+    for (size_t i = 0; i < c->unit_count; i++) {
+        for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL; n = n->next) {
+            const struct ast_item *item = (const struct ast_item *)n;
+            for (const struct ast_node *r = item->kind == AST_MODULE ? item->parts.first : NULL; r != NULL;
+                 r = r->next) {
+                const struct ast_list *names = &((const struct ast_row *)r)->names;
+                for (const struct ast_node *w = names->first; w != NULL; w = w->next) {
+                    if (text_equal(((const struct ast_name_node *)w)->name.text, name)) {
+                        diag_hint(c->diag, "a class is written with its module: `%s::%s'",
+                                  diag_quote(c->diag, item->name.text), diag_quote(c->diag, name));
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+    return false;
 }
 
 static bool rows_unsure(const struct compilation *c) { return c->files_lost || c->rows_lost; }
@@ -139,11 +157,9 @@ static void suggest_name(struct compilation *c, const struct model_type *t, cons
     } else if (suggestion_found(&module)) {
         diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, module.best),
                   diag_quote(c->diag, t->name.qualname));
-    } else if (shipped_of_module(t->name.module) != NULL) {
-        char full[64];
-        const char *shipped = shipped_of_module(t->name.module);
-        snprintf(full, sizeof full, "std.%s", shipped);
-        if (fragment_find(c, text_of(full)) == NULL) {
+    } else {
+        const struct shipped *shipped = shipped_of_class(t->name.module, t->name.qualname);
+        if (shipped != NULL && fragment_find(c, text_of(shipped->name)) == NULL) {
             hint_shipped(c, shipped);
         }
     }
@@ -164,8 +180,13 @@ static void reference_unknown(struct compilation *c, const struct reference *r, 
         return;
     }
     diag_note(c->diag, row->span, "its row");
-    if (t->kind == UPK_TYPE_REF) {
+    if (t->kind != UPK_TYPE_REF && (row->row.flags & UPK_ROW_REF) != 0) {
+        diag_hint(c->diag, "`ref' mentions it: what makes one is the alternative `new(...)' or `call(...)'");
+    } else if (t->kind == UPK_TYPE_REF) {
         diag_hint(c->diag, "a row that may be named as a value has the alternative `ref'");
+    } else if (row->owner != NULL && (row->row.flags & UPK_ROW_CONST) != 0) {
+        diag_hint(c->diag, "a member is of the type of its class: `%s::%s'", module,
+                  diag_quote(c->diag, row->owner->row.name.qualname));
     } else if ((row->row.flags & UPK_ROW_CONST) != 0) {
         diag_hint(c->diag, "a const is no object of its own type; `any' takes it");
     } else if ((row->row.flags & UPK_ROW_FUNC) != 0) {
@@ -249,11 +270,19 @@ static bool *types_reached(struct compilation *c, const struct model *m, struct 
     return r.seen;
 }
 
-static void not_in_channel(struct compilation *c, struct reference *r, struct text channel,
-                           const struct model_name *name) {
+/* `said`, by unit: its `use' was asked for. */
+static void not_in_channel(struct compilation *c, struct reference *r, struct text channel, bool *said) {
     const struct model_type *t = r->type;
-    const struct row_def *row = name == NULL ? NULL : row_find(c->rows, c->row_count, *name);
+    const struct row_def *row =
+        t->kind == UPK_TYPE_INSTANCE ? NULL : row_find(c->rows, c->row_count, t->name);
+    const struct unit *lacking = row != NULL ? row->unit : fragment_find(c, r->tree->name.text);
+    if (lacking != NULL && lacking->used) {
+        lacking = NULL;
+    }
     r->reported = true;
+    if (lacking != NULL && said[lacking->index]) {
+        return;
+    }
     if (t->kind == UPK_TYPE_INSTANCE) {
         diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "fragment `%s' is not in use here",
                    diag_quote(c->diag, r->tree->name.text));
@@ -265,18 +294,25 @@ static void not_in_channel(struct compilation *c, struct reference *r, struct te
     if (row != NULL) {
         diag_note(c->diag, row->span, "its row is in `%s'", diag_quote(c->diag, row->unit->file.name.text));
     }
+    if (lacking == NULL) {
+        diag_hint(c->diag, "what a `use' names is reached, and nothing else");
+        return;
+    }
+    said[lacking->index] = true;
+    const char *use = diag_quote(c->diag, lacking->file.name.text);
     if (channel.len != 0) {
-        diag_hint(c->diag, "channel `%s' reaches what its `use' names", diag_quote(c->diag, channel));
+        diag_hint(c->diag, "add to channel `%s': use %s;", diag_quote(c->diag, channel), use);
     } else {
-        diag_hint(c->diag, "a policy reaches its own rows and what its `use' names");
+        diag_hint(c->diag, "add: use %s;", use);
     }
 }
 
 void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows,
                               size_t count, struct text channel) {
     bool *seen = types_reached(c, m, rows, count);
+    bool *said = mem_alloc(c->mem, c->unit_count, sizeof *said); /* a `use' that is missing is said once */
     struct producers p = producers_of(c->mem, rows, count);
-    for (size_t i = 0; i < c->reference_count && seen != NULL && !rows_unsure(c); i++) {
+    for (size_t i = 0; i < c->reference_count && !c->mem->failed && !rows_unsure(c); i++) {
         struct reference *r = &c->references[i];
         if (r->reported || !seen[r->type->mark - 1]) {
             continue;
@@ -284,10 +320,10 @@ void references_check_channel(struct compilation *c, const struct model *m, stru
         if (r->type->kind == UPK_TYPE_INSTANCE) {
             const struct unit *u = fragment_find(c, r->tree->name.text);
             if (u != NULL && !u->used) {
-                not_in_channel(c, r, channel, NULL);
+                not_in_channel(c, r, channel, said);
             }
         } else if (!refers(r->type, &p, rows, count)) {
-            not_in_channel(c, r, channel, &r->type->name);
+            not_in_channel(c, r, channel, said);
         }
     }
 }

@@ -63,6 +63,10 @@ void spelling_check(struct compilation *c, const struct settings *s, struct row_
         names = "a name is spelt by GLOBAL, STACK_GLOBAL or INST";
     }
     for (size_t i = 0; i < count; i++) {
+        /* A template's class is made by all that its other rows need; where it can be spelt, they may be spare. */
+        if (rows[i]->owner != NULL) {
+            continue;
+        }
         const char *fault = names;
         for (size_t k = 0; k < rows[i]->row.form_count && fault == NULL; k++) {
             fault = form_fault(s, &rows[i]->row.forms[k]);

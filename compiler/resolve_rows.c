@@ -81,8 +81,8 @@ static void calls_read(struct compilation *c, const struct ast_clause *clause, s
     }
 }
 
-static void clauses_read(struct compilation *c, const struct ast_maker *maker, struct model_form *form,
-                         struct model_row *row) {
+void clauses_read(struct compilation *c, const struct ast_maker *maker, struct model_form *form,
+                  struct model_row *row) {
     const struct ast_clause *seen[AST_CALLS + 1] = {NULL};
     for (const struct ast_node *n = maker->clauses.first; n != NULL; n = n->next) {
         const struct ast_clause *clause = (const struct ast_clause *)n;
@@ -106,9 +106,9 @@ static void clauses_read(struct compilation *c, const struct ast_maker *maker, s
             }
             break;
         case AST_CHECK:
-            /* The runtime's list of native checks is empty so far. */
-            diag_error(c->diag, clause->word.span, P_UNKNOWN_CHECK, "the runtime knows no check `%s'",
-                       diag_quote(c->diag, clause->word.text));
+            if (form->args != NULL) {
+                check_read(c, &clause->word, &maker->args, form);
+            }
             break;
         case AST_RUNS: runs_read(c, clause, form); break;
         case AST_CALLS:
@@ -239,9 +239,21 @@ static uint32_t form_row_flags(const struct model_form *f) {
     return flags;
 }
 
+struct row_def *row_add(struct compilation *c, struct unit *u, const struct ast_row *tree,
+                        struct model_name name, struct span span) {
+    struct row_def *def = &u->rows[u->row_count++];
+    def->unit = u;
+    def->tree = tree;
+    def->span = span;
+    def->row.name = name;
+    def->row.file = u->index;
+    def->row.line = source_place(&c->diag->sources[u->source], span.from).line;
+    return def;
+}
+
 static void row_read(struct compilation *c, struct unit *u, const struct ast_item *module,
                      const struct ast_row *tree) {
-    static const uint32_t KINDS[] = {UPK_ROW_CLASS, UPK_ROW_FUNC, UPK_ROW_CONST, 0};
+    static const uint32_t KINDS[] = {UPK_ROW_CLASS, UPK_ROW_FUNC, UPK_ROW_CONST};
     struct model_row shared = {.flags = KINDS[tree->kind] | (module->flag ? UPK_ROW_IMPORT : 0)};
     forms_read(c, u, tree, &shared);
     for (size_t i = 0; i < shared.form_count; i++) {
@@ -249,19 +261,17 @@ static void row_read(struct compilation *c, struct unit *u, const struct ast_ite
     }
     for (const struct ast_node *n = tree->names.first; n != NULL; n = n->next) {
         const struct ast_word *name = &((const struct ast_name_node *)n)->name;
-        struct row_def *def = &u->rows[u->row_count++];
-        def->unit = u;
-        def->span = name->span;
+        struct row_def *def =
+            row_add(c, u, tree, (struct model_name){module->name.text, name->text}, name->span);
         def->refused = name->bad || module->name.bad;
-        def->row = shared;
-        def->row.name = (struct model_name){module->name.text, name->text};
-        def->row.file = u->index;
-        def->row.line = source_place(&c->diag->sources[u->source], name->span.from).line;
+        def->row.flags = shared.flags;
+        def->row.calls = shared.calls;
         def->row.forms = mem_alloc(c->mem, shared.form_count, sizeof *def->row.forms);
         for (size_t i = 0; i < shared.form_count && def->row.forms != NULL; i++) {
-            def->row.forms[i] = shared.forms[i];
-            if (shared.forms[i].verb != UPK_VERB_FUNC) {
-                def->row.forms[i].result = def->row.name;
+            struct model_form *form = &def->row.forms[def->row.form_count++];
+            *form = shared.forms[i];
+            if (form->verb != UPK_VERB_FUNC) {
+                form->result = def->row.name;
             }
         }
     }
@@ -273,7 +283,8 @@ void rows_resolve(struct compilation *c, struct unit *u) {
         const struct ast_item *module = (const struct ast_item *)n;
         for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL;
              r = r->next) {
-            count += ((const struct ast_row *)r)->names.count;
+            const struct ast_row *tree = (const struct ast_row *)r;
+            count += row_is_template(tree) ? template_row_count(tree) : tree->names.count;
         }
     }
     u->rows = mem_alloc(c->mem, count, sizeof *u->rows);
@@ -290,6 +301,8 @@ void rows_resolve(struct compilation *c, struct unit *u) {
                            "`%s' is not supported yet in this version",
                            diag_quote(c->diag, row->keyword.text));
                 c->rows_lost = true;
+            } else if (row_is_template(row)) {
+                template_read(c, u, module, row);
             } else {
                 row_read(c, u, module, row);
             }
@@ -298,7 +311,7 @@ void rows_resolve(struct compilation *c, struct unit *u) {
 }
 
 /* Reports the names of one row that reach the system; true: there are some. */
-static bool check_dangerous(struct compilation *c, const struct row_def *defs, size_t count) {
+static bool check_dangerous(struct compilation *c, const struct row_def *defs, size_t count, bool each) {
     bool found = false;
     for (size_t i = 0; i < count; i++) {
         const struct model_name name = defs[i].row.name;
@@ -310,47 +323,73 @@ static bool check_dangerous(struct compilation *c, const struct row_def *defs, s
                    "`%s::%s' reaches the system: it is granted only with a reason",
                    diag_quote(c->diag, name.module), diag_quote(c->diag, name.qualname));
         diag_hint(c->diag, "to grant it all the same, add: because \"...\"%s",
-                  defs[i].row.form_count > 1 ? "; each alternative has its own" : "");
+                  each ? "; each alternative has its own" : "");
     }
     return found;
+}
+
+static bool has_reason(const struct ast_maker *maker) {
+    for (const struct ast_node *n = maker->clauses.first; n != NULL; n = n->next) {
+        if (((const struct ast_clause *)n)->kind == AST_BECAUSE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool takes_any(const struct compilation *c, const struct model_form *f) {
+    const struct model_type *const held[] = {f->args, f->kw, f->state};
+    for (size_t i = 0; i < 3; i++) {
+        if (held[i] != NULL && c->reaches_any[held[i]->mark - 1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `defs`: the rows of one tree; of a template the class alone, for whose forms one reason is enough. */
+static void reasons_check(struct compilation *c, const struct row_def *defs, size_t count) {
+    const struct model_row *row = &defs->row;
+    const bool template = row_is_template(defs->tree);
+    const bool each = !template && row->form_count > 1;
+    const struct ast_node *maker = defs->tree->makers.first;
+    bool dangerous = false; /* reported for the row */
+    for (size_t i = 0; i < row->form_count; i++, maker = template ? maker : maker->next) {
+        const struct model_form *f = &row->forms[i];
+        const bool has = has_reason((const struct ast_maker *)maker);
+        dangerous = dangerous || (!has && check_dangerous(c, defs, count, each));
+        if (has || dangerous || (f->verb != UPK_VERB_FUNC && !takes_any(c, f))) {
+            continue;
+        }
+        diag_error(c->diag, maker->span, P_NEEDS_BECAUSE,
+                   f->verb == UPK_VERB_FUNC ? "a function is granted with a reason"
+                                            : "`any' in arguments or state is granted with a reason");
+        diag_hint(c->diag, "add: because \"...\"%s", each ? "; each alternative has its own" : "");
+        if (template) {
+            return;
+        }
+    }
 }
 
 /* Which forms owe a reason: names that are dangerous, functions, and what takes `any` where constructors and
  * hooks see it. */
 void rows_check_because(struct compilation *c, struct unit *u) {
-    size_t at = 0;
-    for (const struct ast_node *n = u->file.items.first; n != NULL; n = n->next) {
-        const struct ast_item *module = (const struct ast_item *)n;
-        for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL;
-             r = r->next) {
-            const struct ast_row *tree = (const struct ast_row *)r;
-            const struct row_def *def = &u->rows[at];
-            at += tree->names.count;
-            const struct ast_node *maker = tree->makers.first;
-            bool dangerous = false; /* reported for the row */
-            for (size_t i = 0; tree->names.count != 0 && i < def->row.form_count; i++, maker = maker->next) {
-                const struct model_form *f = &def->row.forms[i];
-                const struct model_type *const held[] = {f->args, f->kw, f->state};
-                bool any = false;
-                for (size_t k = 0; k < 3; k++) {
-                    any = any || (held[k] != NULL && c->reaches_any[held[k]->mark - 1]);
-                }
-                bool has = false;
-                for (const struct ast_node *cl = ((const struct ast_maker *)maker)->clauses.first; cl != NULL;
-                     cl = cl->next) {
-                    has = has || ((const struct ast_clause *)cl)->kind == AST_BECAUSE;
-                }
-                dangerous = dangerous || (!has && check_dangerous(c, def, tree->names.count));
-                if (has || dangerous || (f->verb != UPK_VERB_FUNC && !any)) {
-                    continue;
-                }
-                diag_error(c->diag, maker->span, P_NEEDS_BECAUSE,
-                           f->verb == UPK_VERB_FUNC ? "a function is granted with a reason"
-                                                    : "`any' in arguments or state is granted with a reason");
-                diag_hint(c->diag, "add: because \"...\"%s",
-                          def->row.form_count > 1 ? "; each alternative has its own" : "");
-            }
+    for (size_t at = 0, count; at < u->row_count; at += count) {
+        const struct row_def *defs = &u->rows[at];
+        for (count = 1; at + count < u->row_count && defs[count].tree == defs->tree;) {
+            count++;
         }
+        reasons_check(c, defs, row_is_template(defs->tree) ? 1 : count);
+    }
+}
+
+void hint_one_row(struct compilation *c, const struct row_def *a, const struct row_def *b) {
+    if (a->joins || b->joins) {
+        diag_hint(c->diag, "a flag writes the row of `operator::or_' itself");
+    } else if (row_is_template(a->tree) || row_is_template(b->tree)) {
+        diag_hint(c->diag, "a template writes all rows of its class, one for each member too");
+    } else {
+        diag_hint(c->diag, "ways to make one name are alternatives of one row, joined by `|'");
     }
 }
 
@@ -383,12 +422,15 @@ void rows_collect(struct compilation *c) {
     }
     for (size_t i = 1; i < c->row_count; i++) {
         struct row_def *a = c->rows[i - 1], *b = c->rows[i];
-        if (a->unit == b->unit && name_equal(a->row.name, b->row.name)) {
+        if (a->unit != b->unit || !name_equal(a->row.name, b->row.name) || (a->joins && b->joins)) {
+            continue;
+        }
+        b->refused = true;
+        if (b->owner == NULL || !b->owner->refused) {
             diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows",
                        diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname));
             diag_note(c->diag, a->span, "first given here");
-            diag_hint(c->diag, "ways to make one name are alternatives of one row, joined by `|'");
-            b->refused = true;
+            hint_one_row(c, a, b);
         }
     }
 }

@@ -8,7 +8,7 @@
 
 #include "units.h"
 
-enum { MOST_ALTERNATIVES = 4096, MOST_FLAT = 4000000 };
+enum { MOST_FLAT = 4000000 };
 
 static int order_of(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
@@ -83,9 +83,14 @@ static int compare_alternatives(const void *left, const void *right) {
 static void check_doubles(struct compilation *c, const struct union_def *def) {
     const struct model_type *t = def->type;
     if (t->alt_count > MOST_ALTERNATIVES) {
-        diag_error(c->diag, def->tree->node.span, P_TOO_MANY, "a union has at most %d alternatives",
+        diag_error(c->diag, def->tree->node.span, P_TOO_MANY,
+                   def->tree->of_members ? "an enum has at most %d members"
+                                         : "a union has at most %d alternatives",
                    MOST_ALTERNATIVES);
         return;
+    }
+    if (def->tree->of_members) {
+        return; /* equal ones are two names of one member */
     }
     struct alternative *sorted = mem_alloc(c->mem, t->alt_count, sizeof *sorted);
     const struct ast_node *tree = def->tree->parts.first;

@@ -95,11 +95,11 @@ static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
 %type <range> opt_range
 %type <list> names namelist constlist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
 %type <list> elemlist
-%type <list> fields channel_items
-%type <node> arg elem field step limit scope
-%type <type> type atom record literal0
+%type <list> fields channel_items members
+%type <node> arg elem field step limit scope member
+%type <type> type atom record literal0 opt_record
 %type <item> item setting unsupported_item
-%type <row> row unsupported_row
+%type <row> row template unsupported_row
 %type <maker> alt make funcalt
 %type <flag> opt_import opt_cyclic
 
@@ -238,6 +238,7 @@ row
             maker->clauses = $4;
             $$ = syntax_row(s, AST_ROW_CONST, $1, $2, list_of(&maker->node), @$);
         }
+    | template
     | unsupported_row
     | error ";"
         { $$ = NULL; s->file->rows_lost = true; tokens_recovered(s); yyerrok; }
@@ -336,6 +337,33 @@ arg
     | word "?" ":" type { $$ = syntax_elem(s, $1, $4, true, false, @$); }
     | word ":" type "..." { $$ = syntax_elem(s, $1, $3, false, true, @$); }
     ;
+
+template
+    : DATACLASS dotted record tail ";"
+        { $$ = syntax_template(s, AST_ROW_DATACLASS, $1, $2, EMPTY, $4, @$); $$->type = $3; }
+    | PYDANTIC dotted record tail ";"
+        { $$ = syntax_template(s, AST_ROW_PYDANTIC, $1, $2, EMPTY, $4, @$); $$->type = $3; }
+    | NAMEDTUPLE dotted "(" args ")" tail ";"
+        { $$ = syntax_template(s, AST_ROW_NAMEDTUPLE, $1, $2, $4, $6, @$); }
+    | EXCEPTION dotted "(" args ")" opt_record tail ";"
+        { $$ = syntax_template(s, AST_ROW_EXCEPTION, $1, $2, $4, $7, @$); $$->type = $6; }
+    | ENUM dotted "{" members opt_comma "}" tail ";"
+        {
+            $$ = syntax_template(s, AST_ROW_ENUM, $1, $2, EMPTY, $7, @$);
+            $$->type = syntax_member_values(s, &$4, @4); $$->members = $4;
+        }
+    | FLAG dotted "{" members opt_comma "}" tail ";"
+        { $$ = syntax_template(s, AST_ROW_FLAG, $1, $2, EMPTY, $7, @$); $$->members = $4; }
+    ;
+
+opt_record : %empty { $$ = NULL; } | record ;
+
+members
+    : member { $$ = list_of($1); }
+    | members "," member { $$ = $1; syntax_add(&$$, $3); }
+    ;
+
+member : name "=" atom { $$ = syntax_member(s, $1, $3, @$); } ;
 
 /* Types */
 
@@ -472,19 +500,7 @@ opt_range
 
 unsupported_row
     : SUBCLASSES OF dotted alts ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | DATACLASS dotted record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | NAMEDTUPLE dotted "(" args ")" tail ";"
-        { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | ENUM dotted "{" members "}" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | FLAG dotted "{" members "}" tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | EXCEPTION dotted "(" args ")" opt_record tail ";"
-        { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
-    | PYDANTIC dotted record tail ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
     ;
-
-members : member | members "," member ;
-member : word "=" literal0 | word "=" T_TRUE | word "=" T_FALSE | word "=" T_NONE ;
-opt_record : %empty | record ;
 
 unsupported_item
     : FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
