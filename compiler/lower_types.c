@@ -117,6 +117,13 @@ static void add_instances(struct lower *l, const struct model_type *t, struct up
     out->b = (uint32_t)l->alts.count - out->a;
 }
 
+/* Names are for messages and listings, of what is long to write out. */
+static bool takes_name(enum upk_type_kind kind) {
+    return kind == UPK_TYPE_LIST || kind == UPK_TYPE_SET || kind == UPK_TYPE_FROZENSET ||
+           kind == UPK_TYPE_DICT || kind == UPK_TYPE_TUPLE || kind == UPK_TYPE_PLACES ||
+           kind == UPK_TYPE_RECORD || kind == UPK_TYPE_UNION;
+}
+
 static struct upk_type make_type(struct lower *l, const struct model_type *t) {
     struct upk_type out = {.kind = t->kind, .lo = t->lo, .hi = t->hi};
     struct upk_text text;
@@ -166,6 +173,7 @@ static struct upk_type make_type(struct lower *l, const struct model_type *t) {
     case UPK_TYPE_BUFFER:
     case UPK_TYPE_COUNT: break;
     }
+    if (takes_name(t->kind)) out.name = pool_add(&l->pool, t->given);
     return out;
 }
 
@@ -219,7 +227,9 @@ static void finish(struct lower *l, size_t at) {
     v->numbered = true;
     if (intern_find(&l->type_ids, hash, same_type, &look, &v->index)) {
         struct array *const parts = parts_of(l, t.kind);
+        struct upk_type *const same = (struct upk_type *)l->types.items + v->index;
         if (parts) parts->count -= t.b;
+        if (same->name.len == 0) same->name = t.name;
         return;
     }
     v->index = array_add(&l->types, &t);

@@ -42,6 +42,7 @@ struct model_field { /* of a record */
 
 struct model_type {
     enum upk_type_kind kind;
+    struct text given; /* name that a `type` line gives; empty: none */
     uint64_t lo,
         hi; /* inclusive length (pairs of a dict, items or pairs of an object); hi UINT64_MAX: open.  0 and
                       * UINT64_MAX for kinds without length */
@@ -121,6 +122,7 @@ struct model_alias {
 struct model {
     struct text policy;  /* dotted, as written */
     struct text channel; /* empty: the policy has no channel blocks */
+    struct span at;      /* where the channel gets its name, or else the policy */
     uint32_t revision;
     uint32_t flags; /* enum upk_policy_flag */
     struct model_type *root;

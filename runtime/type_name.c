@@ -10,7 +10,8 @@
 enum {
     NEST_MOST = 4, /* types within types; recursive types have no end */
     LIST_MOST = 6, /* alternatives, elements, fields */
-    TEXT_ROOM = 40
+    TEXT_ROOM = 40,
+    SHORT_MOST = 61 /* bytes, with the NUL, of a type that is better read than its name */
 };
 
 /* ---- parts of a type */
@@ -86,16 +87,18 @@ static void add_charset(struct text *t, const struct upk_policy *p, const struct
     bool dash = false; /* the character itself stands last */
     text_add(t, " chars \"");
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct upk_range *r = &p->ranges[set->first + i];
-        if (r->lo == '-' && r->hi == '-') {
+        uint32_t lo = p->ranges[set->first + i].lo, hi = p->ranges[set->first + i].hi;
+        if (lo == '-') {
             dash = true;
-            continue;
+            if (hi == lo++) continue;
         }
-        add_code_point(t, r->lo);
-        if (r->hi > r->lo) {
-            if (r->hi > r->lo + 1) text_add(t, "-");
-            add_code_point(t, r->hi);
+        if (hi == '-' && hi == lo + 1) {
+            dash = true;
+            hi = lo;
         }
+        add_code_point(t, lo);
+        if (hi > lo + 1) text_add(t, "-");
+        if (hi > lo) add_code_point(t, hi);
     }
     text_add(t, dash ? "-\"" : "\"");
 }
@@ -118,6 +121,20 @@ static void add_class(struct text *t, const struct upk_policy *p, struct upk_tex
 
 static void add_type(struct text *t, const struct upk_policy *p, uint32_t index, unsigned nest);
 
+static void add_name(struct text *t, const struct upk_policy *p, const struct upk_type *type) {
+    char copy[TEXT_ROOM];
+    error_copy(copy, sizeof copy, (const uint8_t *)p->pool + type->name.at, type->name.len);
+    text_add(t, "%s", copy);
+}
+
+/* A type within another one: by its name, where it has one. */
+static void add_part(struct text *t, const struct upk_policy *p, uint32_t index, unsigned nest) {
+    if (p->types[index].name.len)
+        add_name(t, p, &p->types[index]);
+    else
+        add_type(t, p, index, nest);
+}
+
 static void add_tuple(struct text *t, const struct upk_policy *p, const struct upk_type *type,
                       unsigned nest) {
     uint32_t repeats = type->c >> 24 ? 1 : 0, fixed = type->b - repeats,
@@ -130,7 +147,7 @@ static void add_tuple(struct text *t, const struct upk_policy *p, const struct u
             break;
         }
         text_add(t, i ? ", " : "");
-        add_type(t, p, p->elems[type->a + i].type, nest);
+        add_part(t, p, p->elems[type->a + i].type, nest);
         text_add(t, i >= fixed ? "..." : i >= required ? "?" : "");
     }
     text_add(t, ">");
@@ -152,11 +169,11 @@ static void add_record(struct text *t, const struct upk_policy *p, const struct 
         char key[TEXT_ROOM];
         error_copy(key, sizeof key, (const uint8_t *)p->pool + f->key.at, f->key.len);
         text_add(t, "%s%s%s: ", i ? ", " : " ", key, f->optional ? "?" : "");
-        add_type(t, p, f->type, nest);
+        add_part(t, p, f->type, nest);
     }
     if (type->c) {
         text_add(t, type->b ? ", *: " : " *: ");
-        add_type(t, p, type->c, nest);
+        add_part(t, p, type->c, nest);
     }
     text_add(t, " }");
 }
@@ -169,17 +186,17 @@ static void add_alternatives(struct text *t, const struct upk_policy *p, const s
             break;
         }
         text_add(t, i ? " | " : "");
-        add_type(t, p, p->alts[type->a + i], nest);
+        add_part(t, p, p->alts[type->a + i], nest);
     }
 }
 
 static void add_around(struct text *t, const struct upk_policy *p, const char *word,
                        const struct upk_type *type, unsigned nest) {
     text_add(t, "%s<", word);
-    add_type(t, p, type->a, nest);
+    add_part(t, p, type->a, nest);
     if (type->kind == UPK_TYPE_DICT) {
         text_add(t, ", ");
-        add_type(t, p, type->b, nest);
+        add_part(t, p, type->b, nest);
     }
     text_add(t, ">");
     add_range(t, type);
@@ -259,7 +276,16 @@ static void add_type(struct text *t, const struct upk_policy *p, uint32_t index,
     }
 }
 
-void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type) { add_type(t, p, type, 0); }
+/* A type that the policy names is written out where that is short. */
+void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type) {
+    char room[SHORT_MOST];
+    struct text full = text_in(room, sizeof room);
+    if (p->types[type].name.len) add_type(&full, p, type, 0);
+    if (full.len >= sizeof room)
+        add_name(t, p, &p->types[type]);
+    else
+        add_type(t, p, type, 0);
+}
 
 /* ---- values */
 

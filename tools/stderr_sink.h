@@ -4,7 +4,7 @@
 
 #include "../compiler/diag.h"
 
-/* In colour on a terminal, unless NO_COLOR is set and not empty. */
-struct diag_sink stderr_sink(void);
+/* In colour on a terminal, unless NO_COLOR is set and not empty; with `json` never. */
+struct diag_sink stderr_sink(bool json);
 
 #endif

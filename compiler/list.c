@@ -1,0 +1,382 @@
+/* The lines of a listing.  Layer: see list.h. */
+#define UPK_FIND_CLASS_ANY
+#include "list.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "list_type.h"
+#include "notation.h"
+
+enum { PROTOCOL_OF_NEW_NAMES = 3, ALL_READINGS = 3 };
+
+/* A text between the lines: what is sorted. */
+struct lines {
+    struct array ends; /* of size_t: where each line of `text` ends */
+    struct output text;
+};
+
+struct listing {
+    const struct upk_policy *policy;
+    struct output *o;
+    struct type_lines types;
+};
+
+static void put(struct output *o, const char *text) { output_bytes(o, text, strlen(text)); }
+
+static struct text pool_text(const struct upk_policy *p, struct upk_text t) {
+    return (struct text){p->pool + t.at, t.len};
+}
+
+/* ---- settings ------------------------------------------------------------ */
+
+struct opcode {
+    const char *name;
+    uint8_t byte;
+    uint32_t family;
+};
+
+static const struct opcode opcodes[] = {
+#define UPK_X(name, byte, protocol, family) {#name, byte, UPK_FAMILY_##family},
+    UPK_OPCODES(UPK_X)
+#undef UPK_X
+};
+enum { OPCODE_COUNT = sizeof opcodes / sizeof *opcodes };
+
+static const char *const families[] = {
+#define UPK_X(name, word) #word,
+    UPK_FAMILIES(UPK_X)
+#undef UPK_X
+};
+
+static bool allows(const struct upk_policy *p, const struct opcode *op) {
+    return p->opcodes[op->byte] != UPK_OP_UNKNOWN && p->opcodes[op->byte] != UPK_OP_REFUSED;
+}
+
+static bool mostly_allowed(const struct upk_policy *p, uint32_t family) {
+    uint32_t all = 0, allowed = 0;
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        all += opcodes[i].family == family;
+        allowed += opcodes[i].family == family && allows(p, &opcodes[i]);
+    }
+    return allowed > all - allowed;
+}
+
+static void put_item(struct output *o, const char *before, bool *first, const char *word) {
+    put(o, *first ? before : ", ");
+    put(o, word);
+    *first = false;
+}
+
+/* A family of which most is allowed, less the rest; of others each opcode. */
+static void put_opcodes(const struct listing *l) {
+    bool first = true;
+    put(l->o, "opcodes");
+    for (uint32_t f = 0; f < UPK_FAMILY_COUNT; f++) {
+        if (mostly_allowed(l->policy, f)) put_item(l->o, " ", &first, families[f]);
+    }
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        if (!mostly_allowed(l->policy, opcodes[i].family) && allows(l->policy, &opcodes[i]))
+            put_item(l->o, " ", &first, opcodes[i].name);
+    }
+    first = true;
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        if (mostly_allowed(l->policy, opcodes[i].family) && !allows(l->policy, &opcodes[i]))
+            put_item(l->o, " except ", &first, opcodes[i].name);
+    }
+    put(l->o, "\n");
+}
+
+static void put_budgets(const struct listing *l) {
+    static const struct {
+        const char *word, *unit;
+        uint64_t standard;
+    } budgets[] = {
+#define UPK_X(name, word, standard, most, unit) {#word, unit, standard},
+        UPK_BUDGETS(UPK_X)
+#undef UPK_X
+    };
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        const uint64_t value = l->policy->budgets[i];
+        output_print(l->o, "budget %s ", budgets[i].word);
+        if (strcmp(budgets[i].unit, "bytes") == 0)
+            notation_size(l->o, value);
+        else
+            notation_number(l->o, value);
+        put(l->o, value == budgets[i].standard ? "  # default\n" : "\n");
+    }
+}
+
+static void put_settings(struct listing *l) {
+    const struct upk_policy *const p = l->policy;
+    put(l->o, "policy ");
+    notation_name(l->o, pool_text(p, p->name));
+    output_print(l->o, " %" PRIu32 "\n", p->revision);
+    if (p->channel.len != 0) {
+        put(l->o, "channel ");
+        notation_name(l->o, pool_text(p, p->channel));
+        put(l->o, "\n");
+    }
+    put_opcodes(l);
+    output_print(l->o, "protocol %" PRIu32 "..%" PRIu32 "\n", p->protocol_min, p->protocol_max);
+    put_budgets(l);
+    put(l->o, "root ");
+    type_put(&l->types, l->o, p->root);
+    put(l->o, p->flags & UPK_POLICY_ROOT_CYCLIC ? " cyclic\n" : "\n");
+    for (uint32_t i = 0; i < l->types.named_count; i++) {
+        const struct text name = type_name(&l->types, l->types.named[i]);
+        put(l->o, "type ");
+        output_bytes(l->o, name.at, name.len);
+        put(l->o, " = ");
+        type_put_meaning(&l->types, l->o, l->types.named[i]);
+        put(l->o, "\n");
+    }
+}
+
+/* ---- grants ------------------------------------------------------------ */
+
+static void put_class(const struct listing *l, struct output *o, uint32_t class) {
+    const struct upk_class *const c = &l->policy->classes[class];
+    type_put_qualified(o, l->policy, c->module, c->qualname);
+}
+
+static bool names_itself(const struct listing *l, const struct upk_row *row, const struct upk_form *f) {
+    const struct upk_class *const c = &l->policy->classes[f->result];
+    return text_equal(pool_text(l->policy, c->module), pool_text(l->policy, row->module)) &&
+           text_equal(pool_text(l->policy, c->qualname), pool_text(l->policy, row->qualname));
+}
+
+static void put_signature(struct listing *l, struct output *o, const char *verb, const struct upk_form *f) {
+    put(o, verb);
+    put(o, "(");
+    type_put_arguments(&l->types, o, f->args);
+    put(o, ")");
+}
+
+static void put_maker(struct listing *l, struct output *o, const struct upk_row *row,
+                      const struct upk_form *f) {
+    switch ((enum upk_verb)f->verb) {
+    case UPK_VERB_NONE: break;
+    case UPK_VERB_REF: put(o, "ref"); break;
+    case UPK_VERB_CONST:
+        put(o, "const");
+        if (!names_itself(l, row, f)) {
+            put(o, " -> ");
+            put_class(l, o, f->result);
+        }
+        if (f->value == 0) break;
+        put(o, " = ");
+        type_put_meaning(&l->types, o, f->value);
+        break;
+    case UPK_VERB_CALL: put_signature(l, o, "call", f); break;
+    case UPK_VERB_NEW:
+        put_signature(l, o, "new", f);
+        if (f->kw == 0) break;
+        put(o, " kw ");
+        type_put_record(&l->types, o, f->kw);
+        break;
+    case UPK_VERB_FUNC:
+        put_signature(l, o, "func", f);
+        put(o, " -> ");
+        put_class(l, o, f->result);
+        break;
+    }
+}
+
+static void put_step(struct listing *l, struct output *o, const char *word, uint32_t type) {
+    if (type == 0) return;
+    put(o, word);
+    type_put_atom(&l->types, o, type);
+}
+
+static void put_steps(struct listing *l, struct output *o, const struct upk_form *f) {
+    put_step(l, o, f->flags & UPK_FORM_STATE_OPTIONAL ? " state? " : " state ", f->state);
+    put_step(l, o, " items ", f->items);
+    put_step(l, o, " pairs ", f->pair_key);
+    put_step(l, o, ": ", f->pair_value);
+    put_step(l, o, " adds ", f->adds);
+}
+
+static void put_clauses(const struct listing *l, struct output *o, const struct upk_row *row,
+                        const struct upk_form *f) {
+    static const struct {
+        const char *word;
+        uint32_t flag;
+    } hooks[] = {
+#define UPK_X(name, word, flag) {#word, flag},
+        UPK_HOOKS(UPK_X)
+#undef UPK_X
+    };
+    static const char *const checks[] = {"",
+#define UPK_X(name, word) #word,
+                                         UPK_CHECKS(UPK_X)
+#undef UPK_X
+    };
+    bool first = true;
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
+        if (f->flags & hooks[i].flag) put_item(o, " runs ", &first, hooks[i].word);
+    }
+    if (f->check != UPK_CHECK_NONE && f->check < UPK_CHECK_COUNT) {
+        put(o, " check ");
+        put(o, checks[f->check]);
+    }
+    if (row->flags & UPK_ROW_IMPORT) put(o, " import");
+    if (row->calls != 0) {
+        put(o, " budget calls ");
+        notation_number(o, row->calls);
+    }
+    if (f->because.len != 0) {
+        put(o, " because ");
+        notation_string(o, pool_text(l->policy, f->because));
+    }
+}
+
+/* A file's name is quoted where a reader could take it for something else. */
+static bool is_plain_file(struct text name) {
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.at[i] <= ' ' || name.at[i] > '~' || name.at[i] == '"' || name.at[i] == '\\') return false;
+    }
+    return name.len != 0;
+}
+
+static void put_place(const struct listing *l, struct output *o, const struct upk_form *f) {
+    if (f->line == 0 || f->file >= l->policy->file_count) return;
+    const struct text file = pool_text(l->policy, l->policy->files[f->file]);
+    put(o, "  # ");
+    if (is_plain_file(file))
+        output_bytes(o, file.at, file.len);
+    else
+        notation_string(o, file);
+    output_print(o, ":%" PRIu32 "%s", f->line, f->flags & UPK_FORM_TEMPLATE ? ", by a template" : "");
+}
+
+/* ---- lines in order ------------------------------------------------------------ */
+
+static void line_end(struct lines *s) {
+    output_bytes(&s->text, "\n", 1);
+    array_add(&s->ends, &s->text.len);
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return text_compare(*(const struct text *)a, *(const struct text *)b);
+}
+
+/* Adds the lines, sorted, to `o`, and forgets them. */
+static void lines_flush(struct lines *s, struct output *o) {
+    const size_t *const ends = s->ends.items;
+    struct text *const sorted = mem_alloc(o->mem, s->ends.count, sizeof *sorted);
+    if (o->mem->failed || !sorted) return;
+    for (size_t i = 0; i < s->ends.count; i++) {
+        const size_t from = i == 0 ? 0 : ends[i - 1];
+        sorted[i] = (struct text){s->text.bytes + from, ends[i] - from};
+    }
+    if (s->ends.count > 1) qsort(sorted, s->ends.count, sizeof *sorted, compare_texts);
+    for (size_t i = 0; i < s->ends.count; i++) output_bytes(o, sorted[i].at, sorted[i].len);
+    s->text.len = 0;
+    s->ends.count = 0;
+}
+
+static void put_name(const struct listing *l, struct output *o, const struct upk_row *row) {
+    type_put_qualified(o, l->policy, row->module, row->qualname);
+    put(o, " ");
+}
+
+static void add_grants(struct listing *l, struct lines *s, const struct upk_row *row) {
+    for (uint32_t i = 0; i < row->form_count; i++) {
+        const struct upk_form *const f = &l->policy->forms[row->first_form + i];
+        put_name(l, &s->text, row);
+        put_maker(l, &s->text, row, f);
+        put_steps(l, &s->text, f);
+        put_clauses(l, &s->text, row, f);
+        put_place(l, &s->text, f);
+        line_end(s);
+    }
+}
+
+/* ---- spellings ------------------------------------------------------------ */
+
+struct spelling {
+    uint32_t row, slot, readings; /* bits: 1 names below protocol 3, 2 from it on */
+};
+
+static int compare_spellings(const void *a, const void *b) {
+    const struct spelling *const x = a, *const y = b;
+    return x->row != y->row ? (x->row < y->row ? -1 : 1) : (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* The protocols of the policy in which these readings hold; false: none. */
+static bool protocols_of(const struct upk_policy *p, uint32_t readings, uint32_t *lo, uint32_t *hi) {
+    *lo = readings & 1 ? 0 : PROTOCOL_OF_NEW_NAMES;
+    *hi = readings & 2 ? p->protocol_max : PROTOCOL_OF_NEW_NAMES - 1;
+    if (*lo < p->protocol_min) *lo = p->protocol_min;
+    if (*hi > p->protocol_max) *hi = p->protocol_max;
+    return *lo <= *hi;
+}
+
+static void spelling_add(struct array *all, uint32_t row, uint32_t slot, uint32_t readings) {
+    const struct spelling s = {row, slot, readings};
+    if (row != 0 && readings != 0) array_add(all, &s);
+}
+
+/* All keys of rows that are granted, by row. */
+static void spellings_collect(const struct upk_policy *p, struct array *all) {
+    const struct upk_keys *const k = p->keys[0]; /* both readings share all tables */
+    for (uint32_t i = 0; i < k->slot_count; i++) {
+        const uint32_t *const row = k->slots[i].row;
+        if (row[0] == row[1]) {
+            spelling_add(all, row[0], i, ALL_READINGS);
+        } else {
+            spelling_add(all, row[0], i, 1);
+            spelling_add(all, row[1], i, 2);
+        }
+    }
+    if (all->count > 1) qsort(all->items, all->count, sizeof(struct spelling), compare_spellings);
+}
+
+static void add_spelling(const struct listing *l, struct lines *s, const struct spelling *sp) {
+    const struct upk_policy *const p = l->policy;
+    const struct upk_row *const row = &p->rows[sp->row];
+    const struct upk_keys *const k = p->keys[0];
+    const struct upk_key *const key = &k->slots[sp->slot];
+    const struct text module = {k->pool + key->module, key->module_len},
+                      name = {k->pool + key->name, key->name_len};
+    uint32_t lo, hi;
+    if (!protocols_of(p, sp->readings, &lo, &hi)) return;
+    const bool whole = lo == p->protocol_min && hi == p->protocol_max;
+    if (whole && text_equal(module, pool_text(p, row->module)) &&
+        text_equal(name, pool_text(p, row->qualname)))
+        return;
+    put_name(l, &s->text, row);
+    put(&s->text, "spelled ");
+    notation_name(&s->text, module);
+    put(&s->text, "::");
+    notation_name(&s->text, name);
+    output_print(&s->text, " protocol %" PRIu32 "..%" PRIu32, lo, hi);
+    line_end(s);
+}
+
+bool list_policy(const struct upk_policy *p, bool spellings, struct output *o) {
+    struct listing l = {.policy = p, .o = o};
+    struct lines s;
+    struct array all; /* struct spelling */
+    size_t next = 0;
+    if (!type_lines_init(&l.types, p, o->mem)) return false;
+    put_settings(&l);
+    output_init(&s.text, o->mem);
+    array_init(&s.ends, o->mem, sizeof(size_t));
+    array_init(&all, o->mem, sizeof(struct spelling));
+    if (spellings) spellings_collect(p, &all);
+    for (uint32_t row = 1; row < p->row_count && !o->mem->failed; row++) {
+        const struct spelling *const at = all.items;
+        const bool granted = p->rows[row].form_count != 0;
+        add_grants(&l, &s, &p->rows[row]);
+        lines_flush(&s, o);
+        for (; next < all.count && at[next].row <= row; next++) {
+            if (granted && at[next].row == row) add_spelling(&l, &s, &at[next]);
+        }
+        lines_flush(&s, o);
+    }
+    return !o->mem->failed;
+}
