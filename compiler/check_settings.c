@@ -2,6 +2,7 @@
  *
  * Layer: pass, per channel.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "suggest.h"
@@ -53,6 +54,10 @@ bool opcodes_named(struct text name, bool set[256]) {
     return found;
 }
 
+const char *opcode_name(enum upk_op op) { return OPCODES[op - UPK_OP_UNKNOWN - 1].name; }
+
+const char *budget_word(enum upk_budget b) { return BUDGETS[b].word; }
+
 bool settings_allow(const struct settings *s, enum upk_op op) {
     const struct opcode *o = &OPCODES[op - UPK_OP_UNKNOWN - 1];
     return s->opcodes[o->byte] && o->protocol <= s->protocol_max;
@@ -70,11 +75,11 @@ void opcode_unknown(struct compilation *c, const struct ast_word *word) {
     diag_error(c->diag, word->span, P_UNKNOWN_OPCODE, "`%s' is neither an opcode nor a family of opcodes",
                diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
-    for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        suggestion_offer(&near, text_of(OPCODES[i].name));
-    }
     for (size_t i = 0; i < UPK_FAMILY_COUNT; i++) {
         suggestion_offer(&near, text_of(FAMILIES[i]));
+    }
+    for (size_t i = 0; i < OPCODE_COUNT; i++) {
+        suggestion_offer(&near, text_of(OPCODES[i].name));
     }
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
@@ -190,7 +195,15 @@ static void budget_unknown(struct compilation *c, const struct ast_word *word) {
     }
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
+        return;
     }
+    char words[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < UPK_BUDGET_COUNT && used < sizeof words; i++) {
+        int n = snprintf(words + used, sizeof words - used, "%s%s", i == 0 ? "" : ", ", BUDGETS[i].word);
+        used += n < 0 ? 0 : (size_t)n;
+    }
+    diag_hint(c->diag, "budgets are %s", words);
 }
 
 static void limit_read(struct compilation *c, const struct ast_limit *limit, const struct settings *outer,
@@ -211,10 +224,11 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
     }
     seen[b] = limit;
     uint64_t value = 0;
+    s->budgets_at[b] = limit;
+    s->budgets_bad[b] = true;
     if (outer == NULL) {
         /* Where the value turns out to be a mistake, no channel and no row is held against the default. */
         s->budgets[b] = BUDGETS[b].most;
-        s->budgets_at[b] = &limit->node;
     }
     if (limit->number.bad) {
         return;
@@ -234,10 +248,11 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
         diag_error(c->diag, limit->number.span, P_WIDENED,
                    "the policy's budget `%s' is %llu, and a channel only narrows", BUDGETS[b].word,
                    (unsigned long long)outer->budgets[b]);
-        note_outer(c, outer->budgets_at[b]);
+        note_outer(c, outer->budgets_at[b] == NULL ? NULL : &outer->budgets_at[b]->node);
         return;
     }
     s->budgets[b] = value;
+    s->budgets_bad[b] = false;
 }
 
 void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer,

@@ -1,7 +1,7 @@
 /* The permanent error codes of policyc: X(number, name).  A number is never used for another meaning;
  * docs/errors.md explains each, and tests/policy/bad holds an example of each, but of those that no short
- * policy gets: limits, output files and their names (4 to 7; tests/run_policy_tests.py), no memory (3;
- * tests/unit/test_compile.c), and a gperf that fails (90; no test).
+ * policy gets: limits, output files and their names, gperf (4 to 7, 90; tests/test_policyc.py), and no memory (3;
+ * tests/unit/test_compile.c).
  *
  * Layer: data.
  */
@@ -55,8 +55,10 @@
     X(60, MISSING_MAKER)     /* a class row that says no way to make it */               \
     X(61, STEPS_NOT_ALLOWED) /* on ref and const */                                      \
     X(62, NEEDS_BECAUSE)                                                                 \
-    X(63, BAD_RESULT) /* after `->` */                                                   \
-    X(64, DANGEROUS)  /* a name that reaches the system, granted without a reason */     \
+    X(63, BAD_RESULT)   /* after `->` */                                                 \
+    X(64, DANGEROUS)    /* a name that reaches the system, granted without a reason */   \
+    X(65, BAD_TEMPLATE) /* a field, member or value that such a template cannot have */  \
+    X(66, CHECK_MISFIT) /* a check that does not read such arguments */                  \
     X(70, BAD_PROTOCOL)                                                                  \
     X(71, BUDGET_TOO_LARGE)                                                              \
     X(72, WIDENED)         /* a channel widens what the policy set */                    \
@@ -66,6 +68,7 @@
     X(76, DEAD_ALIAS) /* alias onto itself, grant under an alias's `from` */             \
     X(77, BAD_REVISION)                                                                  \
     X(78, ALIAS_CLASH)     /* two granted names are spellings of one */                  \
+    X(79, DEAD_BUDGET)     /* a budget that nothing ever reaches */                      \
     X(80, SYMBOL_CLASH)    /* two names of the generated C are one */                    \
     X(81, SYMBOL_RESERVED) /* a policy's or channel's name is no name for C */           \
     X(90, GPERF)           /* gperf cannot be run, or failed */

@@ -147,6 +147,7 @@ static void run_passes(struct compilation *c) {
     }
     unions_finish(c);
     types_find_any(c);
+    checks_check(c);
     for (size_t i = 0; i < c->unit_count && !c->mem->failed; i++) {
         rows_check_because(c, c->units[i]);
     }

@@ -8,21 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diag_json.h"
+#include "diag_record.h"
+
 enum { MESSAGE_BYTES = 640, QUOTE_CHARS = 80, EXCERPT_CHARS = 100, NOWHERE = UINT32_MAX };
-
-struct diag_note_record {
-    struct diag_note_record *next;
-    struct span at;
-    const char *message;
-};
-
-struct diag_record {
-    struct span at;
-    enum diag_code code;
-    size_t order; /* keeps the sort stable */
-    const char *message, *hint;
-    struct diag_note_record *notes, *last_note;
-};
 
 static const size_t DIAG_MEMORY = (size_t)512 << 20;
 
@@ -279,13 +268,7 @@ static int compare_records(const void *left, const void *right) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-void diag_flush(struct diag *d) {
-    if (d->sink.write == NULL || d->error_count == 0) {
-        return;
-    }
-    if (d->record_count != 0) {
-        qsort(d->records, d->record_count, sizeof *d->records, compare_records);
-    }
+static void write_text(struct diag *d) {
     for (size_t i = 0; i < d->record_count; i++) {
         const struct diag_record *r = &d->records[i];
         put_message(d, r->at, "error: ", "\033[1;31m", r->message, (int)r->code);
@@ -303,6 +286,20 @@ void diag_flush(struct diag *d) {
         snprintf(tail, sizeof tail, "policyc: %lu more errors are not shown\n",
                  (unsigned long)(d->error_count - d->record_count));
         put(d, tail);
+    }
+}
+
+void diag_flush(struct diag *d) {
+    if (d->sink.write == NULL || d->error_count == 0) {
+        return;
+    }
+    if (d->record_count != 0) {
+        qsort(d->records, d->record_count, sizeof *d->records, compare_records);
+    }
+    if (d->sink.json) {
+        diag_json_write(d);
+    } else {
+        write_text(d);
     }
     d->record_count = 0;
     d->last_kept = false;

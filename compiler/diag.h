@@ -21,6 +21,7 @@ struct diag_sink {
     void (*write)(void *context, const char *bytes, size_t len); /* NULL: messages are counted only */
     void *context;
     bool colour;
+    bool json; /* a JSON object a line (diag_json.h), without colour and excerpts */
 };
 
 struct diag_record;

@@ -2,6 +2,9 @@
  *
  * rename() is the only step that touches what was there, and it comes last: a full disk or a signal leaves
  * the files of the last run.  Only between two renames can a failure leave new files beside old ones.
+ *
+ * A file in the making is PLACE.N.tmp, and locked.  One that is there and not locked is what a killed run left: the next run
+ * takes it over, so that none is left for good.
  */
 #define _XOPEN_SOURCE 700
 
@@ -21,6 +24,7 @@ struct target {
     const char *path; /* as given, for messages */
     char *place;      /* without links; owned */
     char *made;       /* the file being written, beside it; owned, NULL: none that is there */
+    int fd;           /* of it, locked; -1: none */
     bool exists;
     struct stat old; /* where it exists */
 };
@@ -83,7 +87,20 @@ static bool targets_differ(const struct target *targets, size_t count, struct di
     return true;
 }
 
-/* Opens a file that was not there, in the folder of the target: rename() does not cross file systems. */
+/* Locks the file and empties it; false: another run has it, or had it and has given it its name, or it is no file of ours. */
+static bool take(int fd, const char *path, bool fresh) {
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat open_file, named;
+    if (fcntl(fd, F_SETLK, &all) != 0) {
+        /* Where there are no locks, no run takes over what it did not make. */
+        if (!fresh || errno == EACCES || errno == EAGAIN) return false;
+    }
+    return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 && same_file(&open_file, &named) &&
+           S_ISREG(named.st_mode) && named.st_nlink == 1 && (fresh || named.st_uid == geteuid()) &&
+           ftruncate(fd, 0) == 0;
+}
+
+/* Opens an empty file of our own in the folder of the target: rename() does not cross file systems. */
 static int target_open(struct target *t) {
     const size_t size = strlen(t->place) + EXTRA_BYTES;
     t->made = malloc(size);
@@ -92,10 +109,14 @@ static int target_open(struct target *t) {
         return -1;
     }
     for (int i = 0; i < MOST_TRIES; i++) {
-        (void)snprintf(t->made, size, "%s.%ld-%d.tmp", t->place, (long)getpid(), i);
-        const int fd = open(t->made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd >= 0) return fd;
-        if (errno != EEXIST) break;
+        (void)snprintf(t->made, size, "%s.%d.tmp", t->place, i);
+        int fd = open(t->made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        const bool fresh = fd >= 0;
+        if (!fresh && errno != EEXIST) break;
+        if (!fresh) fd = open(t->made, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && take(fd, t->made, fresh)) return fd;
+        if (fd >= 0) (void)close(fd);
+        errno = EEXIST;
     }
     const int error = errno;
     free(t->made);
@@ -116,23 +137,26 @@ static int write_all(int fd, const char *bytes, size_t len) {
 }
 
 static bool target_make(struct target *t, const struct output *text, struct diag *d) {
-    const int fd = target_open(t);
-    if (fd < 0) return fail(d, t->path, errno);
-    int error = write_all(fd, text->bytes, text->len);
-    if (t->exists && !error && fchmod(fd, t->old.st_mode & 0777) != 0) error = errno;
-    if (close(fd) != 0 && !error) error = errno;
+    t->fd = target_open(t);
+    if (t->fd < 0) return fail(d, t->path, errno);
+    int error = write_all(t->fd, text->bytes, text->len);
+    if (t->exists && !error && fchmod(t->fd, t->old.st_mode & 0777) != 0) error = errno;
     return !error || fail(d, t->path, error);
 }
 
+/* The file stays locked until it has its name. */
 static bool target_move(struct target *t, struct diag *d) {
     if (rename(t->made, t->place) != 0) return fail(d, t->path, errno);
     free(t->made);
     t->made = NULL;
-    return true;
+    const int fd = t->fd;
+    t->fd = -1;
+    return close(fd) == 0 || fail(d, t->path, errno);
 }
 
 static void target_free(struct target *t) {
     if (t->made) (void)unlink(t->made);
+    if (t->fd >= 0) (void)close(t->fd);
     free(t->made);
     free(t->place);
 }
@@ -140,6 +164,7 @@ static void target_free(struct target *t) {
 bool files_write(const struct compiled *c, const struct out_file *files, size_t count, struct diag *d) {
     struct target targets[FILES_MOST] = {0};
     bool good = true;
+    for (size_t i = 0; i < FILES_MOST; i++) targets[i].fd = -1;
     for (size_t i = 0; i < count && good; i++) good = target_find(c, files[i].path, &targets[i], d);
     good = good && targets_differ(targets, count, d);
     if (good && !ends_in(files[0].path, ".c")) good = refuse(d, files[0].path, "its name does not end in .c");

@@ -11,21 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shipped.h"
 #include "syntax.h"
 #include "units.h"
 
 enum { MOST_DEPTH = 16, MOST_FILES = 256, MOST_TOTAL_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
 /* The folder of the fragments that ship with policyc: they never come from anywhere else. */
-static const char SHIPPED[] = "std/";
+static const char *const SHIPPED[] = {"std/", "numpy/"};
 
 struct unit *unit_main(const struct compilation *c) {
     return c->units[c->unit_count - 1];
 }
 
 static bool is_shipped(struct text name) {
-    size_t len = sizeof SHIPPED - 1;
-    return name.len > len && memcmp(name.at, SHIPPED, len) == 0;
+    for (size_t i = 0; i < sizeof SHIPPED / sizeof SHIPPED[0]; i++) {
+        size_t len = strlen(SHIPPED[i]);
+        if (name.len > len && memcmp(name.at, SHIPPED[i], len) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Plain relative path: parts without `.` and `..`, printable ASCII, no backslash. */
@@ -63,6 +69,7 @@ static struct unit *unit_parse(struct compilation *c, struct source *source) {
     enum source_badness bad = source_examine(source->bytes, &from, &to);
     bool is_policy = source_is_policy(source->bytes);
     source->quotable = bad == SOURCE_CLEAN && is_policy;
+    const char *encoding = source_encoding_hint(source->bytes);
     uint32_t index = UINT32_MAX;
     if (u != NULL && source_map_lines(&c->diag->mem, source)) {
         index = diag_add_source(c->diag, source);
@@ -77,9 +84,11 @@ static struct unit *unit_parse(struct compilation *c, struct source *source) {
     switch (bad) {
     case SOURCE_BAD_UTF8:
         diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "this is not UTF-8");
+        diag_hint(c->diag, "%s", encoding);
         return u;
     case SOURCE_BAD_NUL:
         diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "a NUL byte: this is no text");
+        diag_hint(c->diag, "%s", encoding);
         return u;
     case SOURCE_BAD_BIDI:
         diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES,
@@ -176,6 +185,17 @@ static const char *fault_text(enum source_fault fault, int error) {
     return "";
 }
 
+static void hint_absent(struct compilation *c, struct text name) {
+    const struct shipped *shipped =
+        shipped_of_name(name) != NULL ? shipped_of_name(name) : shipped_near(name);
+    if (shipped != NULL) {
+        diag_hint(c->diag, "did you mean \"%s\"?", shipped->file);
+    } else {
+        diag_hint(c->diag, is_shipped(name) ? "std/ and numpy/ are looked up among the shipped policies only"
+                                            : "looked up beside this file, then in each -I folder");
+    }
+}
+
 /* NULL where the file cannot be included; the reason was reported. */
 static struct unit *include_open(struct compilation *c, const struct chain *chain,
                                  const struct ast_item *item) {
@@ -199,8 +219,7 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
     case LOOK_ABSENT:
         diag_error(c->diag, name->span, P_INCLUDE_NOT_FOUND, "there is no `%s'",
                    diag_quote(c->diag, name->text));
-        diag_hint(c->diag, is_shipped(name->text) ? "std/ is looked up among the shipped policies only"
-                                                  : "looked up beside this file, then in each -I folder");
+        hint_absent(c, name->text);
         return NULL;
     case LOOK_FOUND: break;
     }

@@ -205,16 +205,25 @@ int syntax_open_string(struct syntax *s, const char *at, size_t len) {
     return at[len - 1] == ';' ? SYNTAX_BROKEN_END : TOK_PC_error;
 }
 
+void syntax_other_comment(struct syntax *s) {
+    if (!s->skipping) {
+        diag_error(s->diag, (struct span){s->source, s->token_from, s->token_from + 2}, P_BAD_CHARACTER,
+                   "no comment of this language");
+        diag_hint(s->diag, "a comment begins with `#' and goes to the end of its line");
+    }
+}
+
 int syntax_bad_character(struct syntax *s) {
     struct text t = {s->diag->sources[s->source].bytes.at + s->token_from, s->token_to - s->token_from};
+    if (s->skipping) {
+        return TOK_PC_error;
+    }
     diag_error(s->diag, token_span(s), P_BAD_CHARACTER, "`%s' begins no word of the language",
                diag_quote(s->diag, t));
     if (t.len > 1 && t.at[0] != '\'') {
         diag_hint(s->diag, "a name that is not plain ASCII is written in quotes");
     } else if (t.at[0] == '\'') {
         diag_hint(s->diag, "strings are written in double quotes");
-    } else if (t.at[0] == '/') {
-        diag_hint(s->diag, "a comment begins with `#'");
     }
     return TOK_PC_error;
 }

@@ -11,4 +11,7 @@
  * identifier at file scope? */
 bool name_is_reserved(struct text name);
 
+/* Each word stands between two spaces. */
+extern const char reserved_by_library[];
+
 #endif

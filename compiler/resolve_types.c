@@ -138,6 +138,9 @@ static void unknown_type(struct compilation *c, const struct unit *u, const stru
         suggestion_offer(&near, text_of(RESERVED[i]));
     }
     const char *elsewhere = suggestion_of_type(name->text);
+    if (hint_class(c, name->text)) {
+        return;
+    }
     if (elsewhere != NULL && (!suggestion_found(&near) || near.distance > 1)) {
         diag_hint(c->diag, "%s", elsewhere);
     } else if (suggestion_found(&near)) {
@@ -188,6 +191,9 @@ void types_define(struct compilation *c, struct unit *u) {
             u->types[i].type = type_plain(c, body->simple);
         } else if (body->kind != AST_NAMED) {
             u->types[i].type = type_new(c, body->simple);
+            if (u->types[i].type != c->poison) {
+                u->types[i].type->given = u->types[i].item->name.text;
+            }
         }
     }
     for (size_t i = 0; i < u->type_count; i++) {

@@ -1,4 +1,4 @@
-/* Which shipped fragment grants a module: for hints alone, so that nothing is read for them.
+/* Which shipped fragment grants a class: for hints alone, so that nothing is read for them.
  *
  * Layer: data, beside suggest.
  */
@@ -7,9 +7,15 @@
 
 #include "mem.h"
 
-/* The last part of the fragment's name: "datetime" of std.datetime in std/datetime.policy.  NULL: none is it. */
-const char *shipped_of_module(struct text module);
-/* The same, of a name that may be its own: `datetime', `std.datetime'. */
-const char *shipped_of_name(struct text name);
+struct shipped {
+    const char *file, *name; /* "std/datetime.policy", "std.datetime" */
+};
+
+/* NULL: none is it. */
+const struct shipped *shipped_of_class(struct text module, struct text name);
+/* By a name that may be its own: `datetime', `std.datetime', `std/datetime.policy'. */
+const struct shipped *shipped_of_name(struct text name);
+/* The same, where the name is misspelt. */
+const struct shipped *shipped_near(struct text name);
 
 #endif

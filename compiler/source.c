@@ -128,6 +128,14 @@ enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *
     return SOURCE_CLEAN;
 }
 
+const char *source_encoding_hint(struct text bytes) {
+    /* Two bytes of UTF-16: its mark, or an ASCII character and a zero. */
+    const unsigned char a = bytes.len < 2 ? 1 : (unsigned char)bytes.at[0],
+                        b = bytes.len < 2 ? 1 : (unsigned char)bytes.at[1];
+    bool utf16 = (a == 0xff && b == 0xfe) || (a == 0xfe && b == 0xff) || (a == 0) != (b == 0);
+    return utf16 ? "this looks like UTF-16: save the file as UTF-8" : "save the file as UTF-8";
+}
+
 size_t source_start(struct text bytes) {
     size_t i = 0;
     while (i < bytes.len) {

@@ -53,6 +53,8 @@ enum source_badness {
 enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *to);
 
 /* Where the first token is. */
+/* What to do about bytes that are no text. */
+const char *source_encoding_hint(struct text bytes);
 size_t source_start(struct text bytes);
 /* Does the first word say that it is a policy or a fragment?  Nothing of other files is ever printed: an
  * include might name any file that policyc can read. */

@@ -12,7 +12,10 @@ struct suggestion suggestion_begin(struct text word) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Restricted Damerau-Levenshtein: insert, delete, replace, swap of neighbours. */
+static char small(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* Restricted Damerau-Levenshtein: insert, delete, replace, swap of neighbours.  Case is no difference: words that differ in
+ * nothing else are the nearest of all. */
 static size_t distance(struct text a, struct text b) {
     size_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= b.len; j++) {
@@ -22,9 +25,10 @@ static size_t distance(struct text a, struct text b) {
     for (size_t i = 1; i <= a.len; i++) {
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            size_t cost = a.at[i - 1] == b.at[j - 1] ? 0 : 1;
+            size_t cost = small(a.at[i - 1]) == small(b.at[j - 1]) ? 0 : 1;
             size_t best = least(least(above[j] + 1, row[j - 1] + 1), above[j - 1] + cost);
-            if (i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] && a.at[i - 2] == b.at[j - 1]) {
+            if (i > 1 && j > 1 && small(a.at[i - 1]) == small(b.at[j - 2]) &&
+                small(a.at[i - 2]) == small(b.at[j - 1])) {
                 best = least(best, before[j - 2] + 1);
             }
             row[j] = best;
@@ -61,6 +65,13 @@ static const struct {
     {"long", "did you mean `int'?"},
     {"number", "did you mean `int | float'?"},
     {"double", "did you mean `float'?"},
+    {"float32", "did you mean `float'?"},
+    {"float64", "did you mean `float'?"},
+    {"uint8", "bounds are a range: int[0..255]"},
+    {"int32", "bounds are a range: int[-2_147_483_648..2_147_483_647]"},
+    {"uint32", "bounds are a range: int[0..4_294_967_295]"},
+    {"int64", "bounds are a range: int[-9_223_372_036_854_775_808..9_223_372_036_854_775_807]"},
+    {"uint64", "bounds are a range: int[0..18_446_744_073_709_551_615]"},
     {"real", "did you mean `float'?"},
     {"string", "did you mean `str'?"},
     {"String", "did you mean `str'?"},

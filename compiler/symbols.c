@@ -41,7 +41,7 @@ static bool is_symbol(struct text symbol) {
     return !name_is_reserved(symbol);
 }
 
-static bool name_channel(struct mem *m, const struct upk_policy *p, struct diag *d,
+static bool name_channel(struct mem *m, const struct upk_policy *p, struct span where, struct diag *d,
                          struct channel_symbols *out) {
     const struct text channel = pool_text(p, p->channel);
     struct text symbol = join(m, pool_text(p, p->name), channel.len ? "_" : "", channel);
@@ -53,10 +53,11 @@ static bool name_channel(struct mem *m, const struct upk_policy *p, struct diag 
     out->find_class = join(m, out->symbol, "_find_class", (struct text){"", 0});
     out->find_class_old = join(m, out->find_class, "_old", (struct text){"", 0});
     if (is_symbol(out->symbol)) return true;
-    diag_error_nowhere(d, P_SYMBOL_RESERVED, "the generated C cannot be named `%s'",
-                       diag_quote(d, out->symbol));
-    diag_hint(d, "policy and channel make the symbol: ASCII letters, digits and `_', nothing that C, C++ or "
-                 "their libraries keep, not `_...' or `upk...'");
+    diag_error(d, where, P_SYMBOL_RESERVED, "the generated C cannot be named `%s'",
+               diag_quote(d, out->symbol));
+    diag_hint(d, name_is_reserved(out->symbol)
+                     ? "C, C++, their libraries and libupk keep this name, `_...' and `upk...': take another"
+                     : "policy and channel make the symbol: ASCII letters, digits and `_'");
     return false;
 }
 
@@ -104,7 +105,8 @@ static bool name_rows(struct mem *m, const struct upk_policy *p, struct channel_
 struct used {
     struct text symbol;
     const struct upk_policy *policy;
-    uint32_t row; /* 0: a symbol of the channel itself */
+    uint32_t row;   /* 0: a symbol of the channel itself */
+    struct span at; /* of the channel */
 };
 
 static int compare_used(const void *a, const void *b) {
@@ -134,7 +136,8 @@ static void report_clash(const struct compiled *c, struct diag *d, const struct 
     const char *const x = describe(d, a, first, sizeof first), *const y =
                                                                    describe(d, b, second, sizeof second);
     if (b->row == 0) {
-        diag_error_nowhere(d, P_SYMBOL_CLASH, "two channels are `%s' in C", diag_quote(d, b->symbol));
+        diag_error(d, b->at, P_SYMBOL_CLASH, "two channels are `%s' in C", diag_quote(d, b->symbol));
+        diag_note(d, a->at, "the other one");
         return;
     }
     diag_error(d, place_of(c, d, b), P_SYMBOL_CLASH, "%s and %s are both `%s' in C", x, y,
@@ -159,11 +162,12 @@ static bool check_clashes(struct mem *m, const struct compiled *c, const struct 
     if (!all) return false;
     for (size_t i = 0; i < count; i++) {
         const struct upk_policy *const p = &tables[i].policy;
-        all[n++] = (struct used){symbols[i].symbol, p, 0};
-        all[n++] = (struct used){symbols[i].find_class, p, 0};
-        all[n++] = (struct used){symbols[i].find_class_old, p, 0};
+        const struct span at = c->models[i].at;
+        all[n++] = (struct used){symbols[i].symbol, p, 0, at};
+        all[n++] = (struct used){symbols[i].find_class, p, 0, at};
+        all[n++] = (struct used){symbols[i].find_class_old, p, 0, at};
         for (uint32_t id = 1; id < p->row_count; id++) {
-            if (symbols[i].rows[id].len) all[n++] = (struct used){symbols[i].rows[id], p, id};
+            if (symbols[i].rows[id].len) all[n++] = (struct used){symbols[i].rows[id], p, id, at};
         }
     }
     qsort(all, n, sizeof *all, compare_used);
@@ -187,7 +191,7 @@ bool symbols_make(struct mem *m, const struct compiled *c, const struct tables *
     if (!all) return false;
     bool good = true;
     for (size_t i = 0; i < count; i++) {
-        if (!name_channel(m, &tables[i].policy, d, &all[i]))
+        if (!name_channel(m, &tables[i].policy, c->models[i].at, d, &all[i]))
             good = false;
         else if (!name_rows(m, &tables[i].policy, &all[i]))
             good = false;

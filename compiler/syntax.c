@@ -1,15 +1,12 @@
-/* Nodes for the grammar's actions, and the words for syntax errors.
+/* Nodes for the grammar's actions.
  *
  * Layer: grammar; called by the generated parser.
  */
 #include "syntax.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "keywords.h"
 #include "parse.h"
-#include "suggest.h"
 
 /* Nodes */
 
@@ -137,6 +134,40 @@ struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_
     return maker;
 }
 
+struct ast_row *syntax_template(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword,
+                                struct ast_word name, struct ast_list args, struct ast_list clauses,
+                                struct span span) {
+    struct ast_list names = {NULL, NULL, 0}, makers = {NULL, NULL, 0};
+    bool called = kind == AST_ROW_ENUM || kind == AST_ROW_FLAG || kind == AST_ROW_EXCEPTION;
+    struct ast_maker *maker = syntax_maker(s, called ? AST_CALL : AST_NEW, name, name.span);
+    maker->args = args;
+    maker->clauses = clauses;
+    syntax_add(&names, syntax_name_node(s, name));
+    syntax_add(&makers, &maker->node);
+    return syntax_row(s, kind, keyword, names, makers, span);
+}
+
+struct ast_type *syntax_member_values(struct syntax *s, const struct ast_list *members, struct span span) {
+    /* A list that holds the spare node may lead back to itself. */
+    if (members->count == 1 && !s->mem->failed) {
+        return ((struct ast_member *)members->first)->value;
+    }
+    struct ast_type *values = syntax_type(s, AST_UNION, UPK_TYPE_UNION, span);
+    values->of_members = true;
+    for (struct ast_node *n = s->mem->failed ? NULL : members->first; n != NULL; n = n->next) {
+        syntax_add(&values->parts, &((struct ast_member *)n)->value->node);
+    }
+    return values;
+}
+
+struct ast_node *syntax_member(struct syntax *s, struct ast_word name, struct ast_type *value,
+                               struct span span) {
+    struct ast_member *member = syntax_node(s, sizeof *member, span);
+    member->name = name;
+    member->value = value;
+    return &member->node;
+}
+
 struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional,
                              bool repeats, struct span span) {
     struct ast_elem *e = syntax_node(s, sizeof *e, span);
@@ -191,158 +222,7 @@ struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast
     return &limit->node;
 }
 
-/* Errors */
-
-static struct text span_text(const struct syntax *s, struct span span) {
-    return (struct text){s->diag->sources[span.file].bytes.at + span.from, span.to - span.from};
-}
-
-static bool line_between(const struct syntax *s, uint32_t from, uint32_t to) {
-    const char *at = s->diag->sources[s->source].bytes.at;
-    return to > from && memchr(at + from, '\n', to - from) != NULL;
-}
-
-static bool is_word_token(const char *name) {
-    return strcmp(name, "name") == 0 || strcmp(name, "string") == 0 || strcmp(name, "bytes literal") == 0 ||
-           strcmp(name, "number") == 0 || strcmp(name, "size") == 0 || strcmp(name, "end of file") == 0;
-}
-
-/* "expected A, B or C"; where more would fit, nothing is listed. */
-static void list_expected(const struct syntax_expected *expected, char *out, size_t room) {
-    enum { MOST = 5 };
-    const char *names[MOST];
-    size_t count = 0;
-    if (expected->name) {
-        names[count++] = "name";
-    }
-    for (size_t i = 0; i < expected->count; i++) {
-        /* Where a name fits, so does nearly every keyword: those are no news. */
-        if (expected->name && keyword_find(expected->names[i], strlen(expected->names[i])) != 0) {
-            continue;
-        }
-        if (count == MOST) {
-            out[0] = '\0';
-            return;
-        }
-        names[count++] = expected->names[i];
-    }
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < room; i++) {
-        const char *before = i == 0 ? "expected " : i + 1 == count ? " or " : ", ";
-        const char *open = is_word_token(names[i]) ? "" : "`";
-        int n =
-            snprintf(out + used, room - used, "%s%s%s%s", before, open, names[i], *open == '\0' ? "" : "'");
-        used += n < 0 ? 0 : (size_t)n;
-    }
-}
-
-static bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* The dotted word that ends before the token read last; empty: there is none. */
-static struct text word_before(const struct syntax *s) {
-    const char *at = s->diag->sources[s->source].bytes.at;
-    size_t from = s->end;
-    while (from > 0 && (is_word_byte(at[from - 1]) || at[from - 1] == '.')) {
-        from--;
-    }
-    return (struct text){at + from, s->end - from};
-}
-
-static bool expects(const struct syntax_expected *expected, const char *name) {
-    for (size_t i = 0; i < expected->count; i++) {
-        if (strcmp(expected->names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What people write who come from other languages. */
-static void hint_habit(struct syntax *s, const struct syntax_expected *expected) {
-    const int found = s->last.kind;
-    struct text word = word_before(s);
-    const char *type = suggestion_of_type(word);
-    size_t dot = word.len;
-    while (dot > 0 && word.at[dot - 1] != '.') {
-        dot--;
-    }
-    if (s->statement == TOK_POLICY && !s->file->has_header && expects(expected, "number")) {
-        diag_hint(s->diag, "the revision is missing: policy NAME 1;");
-    } else if ((found == TOK_LESS || found == TOK_LEFT_BRACKET) && type != NULL) {
-        diag_hint(s->diag, "%s", type);
-    } else if (found == TOK_LEFT_BRACKET && expects(expected, "<")) {
-        diag_hint(s->diag,
-                  "what it holds stands between `<' and `>', as in list<int>; [..100] behind it is a length");
-    } else if (found == TOK_COLON2 && s->statement == TOK_MODULE) {
-        diag_hint(s->diag, "a module's name is joined by dots; its classes stand in the block");
-    } else if (dot > 1 && expects(expected, "::") && !expected->semicolon) {
-        diag_hint(s->diag, "a class is written module::Name: `%s::%s'?",
-                  diag_quote(s->diag, (struct text){word.at, dot - 1}),
-                  diag_quote(s->diag, (struct text){word.at + dot, word.len - dot}));
-    }
-}
-
-static void report_plain(struct syntax *s, const struct syntax_expected *expected) {
-    char wanted[160] = "";
-    char what[400];
-    const struct token *found = &s->last;
-    if (found->kind == TOK_EOF) {
-        snprintf(what, sizeof what, "end of file");
-    } else {
-        snprintf(what, sizeof what, "`%s'", diag_quote(s->diag, span_text(s, found->span)));
-    }
-    list_expected(expected, wanted, sizeof wanted);
-    if (wanted[0] == '\0') {
-        diag_error(s->diag, found->span, P_SYNTAX, "unexpected %s", what);
-    } else {
-        diag_error(s->diag, found->span, P_SYNTAX, "%s, found %s", wanted, what);
-    }
-    hint_habit(s, expected);
-    if (found->kind == TOK_EOF && s->nesting.block_depth != 0) {
-        diag_note(s->diag, s->blocks[s->nesting.block_depth - 1], "this `{' is not closed");
-    } else if (found->kind == TOK_INNER_SEMICOLON) {
-        diag_hint(s->diag, "a `{' or `(' before is not closed, or `,' was meant");
-    } else if (expected->name &&
-               keyword_find(span_text(s, found->span).at, found->span.to - found->span.from) != 0) {
-        bool quotable = false;
-        for (size_t i = 0; i < expected->count; i++) {
-            quotable = quotable || strcmp(expected->names[i], "string") == 0;
-        }
-        diag_hint(s->diag, quotable ? "this word belongs to the language: as a name it is written in quotes"
-                                    : "this word belongs to the language: take another name");
-    }
-}
-
-void syntax_unexpected(struct syntax *s, const struct syntax_expected *expected) {
-    const struct token *found = &s->last;
-    struct suggestion near = suggestion_begin(span_text(s, found->span));
-    for (size_t i = 0; found->kind == TOK_IDENT && i < expected->count; i++) {
-        if (keyword_find(expected->names[i], strlen(expected->names[i])) != 0) {
-            suggestion_offer(&near, text_of(expected->names[i]));
-        }
-    }
-    bool missing = false;
-    if (suggestion_found(&near)) {
-        int len = (int)near.best.len;
-        diag_error(s->diag, found->span, P_SYNTAX, "expected `%.*s', found `%s'", len, near.best.at,
-                   diag_quote(s->diag, near.word));
-        diag_hint(s->diag, "did you mean `%.*s'?", len, near.best.at);
-    } else if (expected->semicolon &&
-               (found->kind == TOK_EOF || found->kind == TOK_RIGHT_BRACE ||
-                tokens_begin_statement(found->kind) || line_between(s, s->end, found->span.from))) {
-        missing = true;
-        diag_error(s->diag, (struct span){s->source, s->end, s->end}, P_MISSING_SEMICOLON, "missing `;'");
-    } else {
-        report_plain(s, expected);
-    }
-    tokens_recover(s, missing);
-}
-
-void syntax_too_deep(struct syntax *s, struct span at) {
-    diag_error(s->diag, at, P_TOO_DEEP, "nested too deep");
-}
+/* The parse */
 
 bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file) {
     *file = (struct ast_file){.is_policy = false};

@@ -33,7 +33,18 @@ struct token {
     struct span span;
 };
 
-enum { SYNTAX_QUEUE = 8, SYNTAX_BLOCKS = 4 };
+enum { SYNTAX_QUEUE = 8, SYNTAX_BLOCKS = 4, SYNTAX_OPENS = 16 };
+
+struct syntax_block {
+    struct span at; /* of its brace */
+    int statement;  /* kind of the token that its statement begins with, and where that stands */
+    uint32_t from;
+};
+
+struct syntax_open { /* a bracket within a statement */
+    int kind;
+    struct span at;
+};
 
 /* A kind beside those of parse.h: an error was reported, and the statement's `;' was swallowed by it. */
 enum { SYNTAX_BROKEN_END = -3 };
@@ -61,17 +72,24 @@ struct syntax {
         queue[SYNTAX_QUEUE]; /* to be delivered before anything new is scanned; first in, first out */
     size_t queued;
     int statement;     /* kind of the token that the current statement begins with */
+    uint32_t from;     /* where that stands */
+    bool begins;       /* `last` is that token */
+    int before;        /* kind of the token before `last` */
     struct token last; /* delivered last */
     uint32_t end;      /* where the token before `last` ends */
     struct syntax_nesting nesting, nesting_before; /* with and without `last` */
-    struct span blocks[SYNTAX_BLOCKS];             /* where each open block was opened */
-    bool recovering;                               /* skip to the end of the broken statement */
+    struct syntax_block blocks[SYNTAX_BLOCKS];     /* those that are open */
+    struct syntax_open opens[SYNTAX_OPENS];        /* of the current statement; what is deeper is not kept */
+    size_t open_count;
+    bool recovering; /* skip to the end of the broken statement */
+    bool skipping;   /* this is done now: what begins no word is said once */
 
     /* Takes what grammar actions write when the arena is full; mem->failed then stops the compile after the
      * parse. */
     union {
         struct ast_item item;
         struct ast_row row;
+        struct ast_member member;
         struct ast_maker maker;
         struct ast_type type;
         struct ast_elem elem;
@@ -99,6 +117,7 @@ int syntax_number(struct syntax *s, struct token *token, const char *at, size_t 
 int syntax_string(struct syntax *s, struct token *token, int kind, const char *at, size_t len);
 int syntax_open_string(struct syntax *s, const char *at, size_t len);
 int syntax_bad_character(struct syntax *s);
+void syntax_other_comment(struct syntax *s);
 
 /* Of the token filter */
 int pc_lex(union syntax_value *value, struct span *span, struct syntax *s);
@@ -107,6 +126,8 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s);
 void tokens_recover(struct syntax *s, bool missing);
 /* Does a token of this kind begin a statement, wherever it stands? */
 bool tokens_begin_statement(int kind);
+/* The bracket that closes another; 0: it opens none. */
+int tokens_close(int kind);
 void tokens_recovered(struct syntax *s); /* the parser found its place again */
 
 /* Used by the grammar's actions.  Nodes are never NULL (`spare`). */
@@ -122,6 +143,14 @@ struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct a
                              struct span span);
 struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword,
                            struct ast_list names, struct ast_list makers, struct span span);
+/* A template is a row of one name and one maker. */
+struct ast_row *syntax_template(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword,
+                                struct ast_word name, struct ast_list args, struct ast_list clauses,
+                                struct span span);
+/* What any member's value is. */
+struct ast_type *syntax_member_values(struct syntax *s, const struct ast_list *members, struct span span);
+struct ast_node *syntax_member(struct syntax *s, struct ast_word name, struct ast_type *value,
+                               struct span span);
 struct ast_maker *syntax_maker(struct syntax *s, enum ast_verb verb, struct ast_word keyword,
                                struct span span);
 struct ast_node *syntax_elem(struct syntax *s, struct ast_word name, struct ast_type *type, bool optional,

@@ -51,6 +51,41 @@ bool tokens_begin_statement(int kind) {
     }
 }
 
+/* Those of them that begin a row of a module. */
+static bool begins_row(int kind) {
+    switch (kind) {
+    case TOK_CLASS:
+    case TOK_FUNC:
+    case TOK_CONST:
+    case TOK_SUBCLASSES:
+    case TOK_DATACLASS:
+    case TOK_NAMEDTUPLE:
+    case TOK_ENUM:
+    case TOK_FLAG:
+    case TOK_EXCEPTION:
+    case TOK_PYDANTIC: return true;
+    default: return false;
+    }
+}
+
+/* And those that may stand in the block, or in the file where that is 0. */
+static bool belongs(int kind, int block) {
+    if (block == TOK_MODULE) {
+        return begins_row(kind);
+    }
+    return tokens_begin_statement(kind) && !begins_row(kind) && (block == 0 || !begins_item(kind));
+}
+
+int tokens_close(int kind) {
+    switch (kind) {
+    case TOK_LEFT_PAREN: return TOK_RIGHT_PAREN;
+    case TOK_LEFT_BRACKET: return TOK_RIGHT_BRACKET;
+    case TOK_LEFT_BRACE: return TOK_RIGHT_BRACE;
+    case TOK_LESS: return TOK_GREATER;
+    default: return 0;
+    }
+}
+
 static bool opens_block(int kind) {
     return kind == TOK_MODULE || kind == TOK_CHANNEL || kind == TOK_ENVIRONMENT || kind == TOK_CONFINEMENT ||
            kind == TOK_FAIL_OPEN;
@@ -97,14 +132,52 @@ static bool after_statement(const struct syntax *s) {
            (kind == TOK_LEFT_BRACE && s->nesting.depth == s->nesting.block_depth);
 }
 
+/* Bytes before the first word of the line. */
+static size_t indentation(const struct syntax *s, uint32_t offset) {
+    const char *at = s->diag->sources[s->source].bytes.at;
+    size_t from = offset, n = 0;
+    while (from > 0 && at[from - 1] != '\n') {
+        from--;
+    }
+    while (at[from + n] == ' ' || at[from + n] == '\t') {
+        n++;
+    }
+    return n;
+}
+
+/* Does the token begin a line that stands no deeper than the line of `from`?  People indent what stands in a block, so this
+ * tells a brace that was forgotten from a statement in the wrong block. */
+static bool stands_out(const struct syntax *s, const struct token *token, uint32_t from) {
+    const char *at = s->diag->sources[s->source].bytes.at;
+    uint32_t i = token->span.from;
+    while (i > 0 && (at[i - 1] == ' ' || at[i - 1] == '\t')) {
+        i--;
+    }
+    return (i == 0 || at[i - 1] == '\n') && token->span.from - i <= indentation(s, from);
+}
+
+static void brackets_count(struct syntax *s, const struct token *token, bool is_block) {
+    if (s->begins) {
+        s->open_count = 0;
+    }
+    if (tokens_close(token->kind) != 0 && !is_block) {
+        if (s->open_count < SYNTAX_OPENS) {
+            s->opens[s->open_count++] = (struct syntax_open){token->kind, token->span};
+        }
+    } else if (s->open_count != 0 && tokens_close(s->opens[s->open_count - 1].kind) == token->kind) {
+        s->open_count--;
+    }
+}
+
 /* Counts braces; `token` becomes the one read last. */
 static void token_count(struct syntax *s, struct token *token) {
     bool begins = after_statement(s);
+    const size_t blocks = s->nesting.block_depth;
     s->nesting_before = s->nesting;
     if (token->kind == TOK_LEFT_BRACE) {
         if (s->nesting.block_comes && s->nesting.depth == s->nesting.block_depth &&
             s->nesting.block_depth < SYNTAX_BLOCKS) {
-            s->blocks[s->nesting.block_depth++] = token->span;
+            s->blocks[s->nesting.block_depth++] = (struct syntax_block){token->span, s->statement, s->from};
         }
         s->nesting.block_comes = false;
         s->nesting.depth++;
@@ -120,7 +193,11 @@ static void token_count(struct syntax *s, struct token *token) {
     }
     if (begins) {
         s->statement = token->kind;
+        s->from = token->span.from;
     }
+    s->begins = begins;
+    brackets_count(s, token, s->nesting.block_depth > blocks);
+    s->before = s->last.kind;
     s->end = s->last.span.to;
     s->last = *token;
 }
@@ -130,7 +207,7 @@ static void report_unclosed(struct syntax *s, struct span at) {
         s->diag, (struct span){s->source, s->last.span.to, s->last.span.to}, P_SYNTAX,
         "expected `}' before `%s'",
         diag_quote(s->diag, (struct text){s->diag->sources[s->source].bytes.at + at.from, at.to - at.from}));
-    diag_note(s->diag, s->blocks[s->nesting.block_depth - 1], "this `{' is not closed");
+    diag_note(s->diag, s->blocks[s->nesting.block_depth - 1].at, "this `{' is not closed");
 }
 
 /* Closes all open blocks before `token`. */
@@ -151,19 +228,26 @@ static void statement_lost(struct syntax *s) {
 /* Skips what is left of a broken statement and returns the `;` that ends it. */
 static struct token skip_statement(struct syntax *s) {
     const size_t depth = s->nesting.block_depth;
+    const int block = depth == 0 ? 0 : s->blocks[depth - 1].statement;
+    const uint32_t from = s->from;
     s->recovering = false;
     s->nesting.block_comes = false;
     for (;;) {
+        s->skipping = true;
         struct token token = token_next(s);
+        s->skipping = false;
         if (token.kind == TOK_EOF) {
             return token;
         }
         /* Braces of the statement that are not closed are taken as closed where the next statement surely
          * begins. */
-        if (after_statement(s) &&
-            (depth == 0 ? begins_item(token.kind) : tokens_begin_statement(token.kind))) {
+        bool inside = s->nesting.depth > depth;
+        bool here = belongs(token.kind, block) && (!inside || stands_out(s, &token, from));
+        bool left = !belongs(token.kind, block) && belongs(token.kind, 0) &&
+                    stands_out(s, &token, depth == 0 ? from : s->blocks[0].from);
+        if (after_statement(s) && (here || left)) {
             s->nesting.depth = depth;
-            if (depth != 0 && begins_item(token.kind)) {
+            if (left) {
                 close_blocks(s, token);
             } else {
                 queue_front(s, token);
@@ -174,8 +258,11 @@ static struct token skip_statement(struct syntax *s) {
             queue_front(s, token);
             return token_made(s, TOK_SEMICOLON);
         }
-        if (token.kind == TOK_SEMICOLON && s->nesting.depth <= depth) {
+        if (token.kind == TOK_SEMICOLON && !inside) {
             return token;
+        }
+        if (token.kind == SYNTAX_BROKEN_END && !inside) {
+            return token_made(s, TOK_SEMICOLON);
         }
         /* What would open a block is only a brace here: the statement is broken, so its rows are skipped
          * with it. */
@@ -184,17 +271,39 @@ static struct token skip_statement(struct syntax *s) {
     }
 }
 
+/* Does a statement of the file begin, with the block not closed before it? */
+static bool block_is_left(const struct syntax *s, const struct token *token) {
+    const size_t depth = s->nesting.block_depth;
+    if (depth == 0 || s->nesting.depth != depth || !after_statement(s) || !belongs(token->kind, 0) ||
+        belongs(token->kind, s->blocks[depth - 1].statement)) {
+        return false;
+    }
+    return stands_out(s, token, s->blocks[0].from);
+}
+
+/* Does the first statement of a block begin, and no `{' before it? */
+static bool brace_is_missing(const struct syntax *s, const struct token *token) {
+    const int last = s->last.kind; /* behind these a word is a name */
+    return s->nesting.block_comes && s->nesting.depth == s->nesting.block_depth && last != s->statement &&
+           last != TOK_DOT && (s->statement == TOK_MODULE || s->statement == TOK_CHANNEL) &&
+           belongs(token->kind, s->statement);
+}
+
 int pc_lex(union syntax_value *value, struct span *span, struct syntax *s) {
     struct token token;
     if (s->recovering) {
         token = skip_statement(s);
     } else {
         token = token_next(s);
-        if (s->nesting.block_depth != 0 && s->nesting.depth == s->nesting.block_depth && after_statement(s) &&
-            begins_item(token.kind)) {
+        if (block_is_left(s, &token)) {
             report_unclosed(s, token.span);
             close_blocks(s, token);
             token = token_next(s);
+        } else if (brace_is_missing(s, &token)) {
+            diag_error(s->diag, (struct span){s->source, s->last.span.to, s->last.span.to}, P_SYNTAX,
+                       "missing `{'");
+            queue_front(s, token);
+            token = token_made(s, TOK_LEFT_BRACE);
         }
     }
     if (token.kind == SYNTAX_BROKEN_END) {

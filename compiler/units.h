@@ -4,11 +4,14 @@
  *   resolve_types.c   named types, type expressions          -> model types
  *   resolve_unions.c  passes over the whole graph of types
  *   resolve_rows.c    rows of modules                        -> model rows
+ *   resolve_templates.c  templates for application types     -> model rows
  *   resolve_values.c  numbers, sets of characters
  *   check_settings.c  opcodes, protocol, budgets             -> settings
  *   check_never.c     `never` against what is granted
+ *   check_native.c    `check NAME` against the arguments
  *   check_spelling.c, check_references.c
  *   check_channel.c   what each channel reaches              -> models
+ *   check_budgets.c   budgets against what all channels can spend
  *
  * Layer: private to those and compile.c.
  */
@@ -18,6 +21,8 @@
 #include "ast.h"
 #include "compile.h"
 
+enum { MOST_ALTERNATIVES = 4096 }; /* of a union; members of an enum */
+
 struct type_def {
     struct ast_item *item;
     struct model_type *type;
@@ -26,6 +31,10 @@ struct type_def {
 struct row_def {
     struct model_row row;
     struct unit *unit;
+    const struct ast_row *tree;
+    /* Of a row that a template writes beside that of its class: the class.  What is wrong with both is said there. */
+    const struct row_def *owner;
+    bool joins;                  /* a function that several templates may write: their forms become one row */
     struct span span;            /* of the name in the row */
     size_t order;                /* in the compile: files in include order, rows in source order */
     struct model_name canonical; /* see names.h */
@@ -52,6 +61,13 @@ struct reference { /* to a row or a fragment, by an object, ref or instance type
     bool reported;
 };
 
+struct check_use {  /* a `check NAME` */
+    uint32_t check; /* enum upk_check */
+    struct span at; /* of the name */
+    const struct model_type *args;
+    const struct ast_list *tree; /* of the arguments: ast_elem */
+};
+
 struct union_def {
     struct model_type *type;
     const struct ast_type *tree;
@@ -62,8 +78,12 @@ struct settings { /* of a policy or a channel */
     bool opcodes[256];
     uint32_t protocol_min, protocol_max;
     uint64_t budgets[UPK_BUDGET_COUNT];
+    bool budgets_bad[UPK_BUDGET_COUNT]; /* what is said there is a mistake that was reported */
     /* Where each was set; NULL: it is the default. */
-    const struct ast_node *opcodes_at, *protocol_at, *budgets_at[UPK_BUDGET_COUNT];
+    const struct ast_node *opcodes_at, *protocol_at;
+    const struct ast_limit *budgets_at[UPK_BUDGET_COUNT];
+    /* Of a channel: does it have any row, and those of the policy itself? */
+    bool grants, uses_main;
 };
 
 struct compilation {
@@ -88,6 +108,8 @@ struct compilation {
     bool *reaches_any; /* by index in `types` */
     struct reference *references;
     size_t reference_count, reference_room;
+    struct check_use *check_uses;
+    size_t check_use_count, check_use_room;
     struct model_alias *aliases; /* of all units */
     size_t alias_count;
     struct row_def **rows; /* of all units that are not refused, sorted by name, then in order */
@@ -114,9 +136,23 @@ void unions_finish(struct compilation *c);
 void types_find_any(struct compilation *c); /* fills reaches_any */
 
 /* resolve_rows.c */
+/* A new row of the file, without forms. */
+struct row_def *row_add(struct compilation *c, struct unit *u, const struct ast_row *tree,
+                        struct model_name name, struct span span);
+/* What stands behind a maker: because, check, runs, budget. */
+void clauses_read(struct compilation *c, const struct ast_maker *maker, struct model_form *form,
+                  struct model_row *row);
 void rows_resolve(struct compilation *c, struct unit *u);
 void rows_check_because(struct compilation *c, struct unit *u);
+/* Behind an error about two rows of one name. */
+void hint_one_row(struct compilation *c, const struct row_def *a, const struct row_def *b);
 void rows_collect(struct compilation *c); /* fills rows; refuses doubles within a unit */
+
+/* resolve_templates.c */
+bool row_is_template(const struct ast_row *tree);
+size_t template_row_count(const struct ast_row *tree);
+void template_read(struct compilation *c, struct unit *u, const struct ast_item *module,
+                   const struct ast_row *tree);
 
 /* resolve_values.c: numbers as lengths and bounds, sets of characters */
 bool number_is_natural(const struct ast_number *n, uint64_t most, uint64_t *value);
@@ -131,9 +167,18 @@ void settings_read(struct compilation *c, const struct ast_list *items, const st
                    struct settings *s);
 /* Is there a protocol within the settings in which the opcode is read? */
 bool settings_allow(const struct settings *s, enum upk_op op);
+const char *opcode_name(enum upk_op op);
+const char *budget_word(enum upk_budget b);
 /* Adds the bytes that the name of an opcode or a family means; false: it is neither. */
 bool opcodes_named(struct text name, bool set[256]);
 void opcode_unknown(struct compilation *c, const struct ast_word *word);
+
+/* check_native.c */
+void check_read(struct compilation *c, const struct ast_word *word, const struct ast_list *args,
+                struct model_form *form);
+void checks_check(struct compilation *c); /* after unions are finished */
+/* Some row has a check that holds values against the budget `digits'. */
+bool checks_count_digits(const struct compilation *c);
 
 /* check_never.c */
 void never_prepare(struct compilation *c); /* fills row_def.canonical */
@@ -152,7 +197,19 @@ void references_check(struct compilation *c); /* against all rows; fills in the 
 void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows,
                               size_t count, struct text channel);
 struct unit *fragment_find(const struct compilation *c, struct text name);
+/* For a type that is no type: is it the name of a class?  Then a hint says how that is written. */
+bool hint_class(struct compilation *c, struct text name);
 void fragment_unknown(struct compilation *c, const struct ast_word *name);
+
+/* check_budgets.c: lines that no channel can ever reach.  `own` are the policy's. */
+void budgets_check(struct compilation *c, const struct settings *own, const struct settings *channels,
+                   size_t count);
+
+/* What it goes by.  Is the budget spent by some opcodes alone, and how much of it by one of them? */
+bool budget_is_spent(enum upk_budget b);
+uint64_t budget_spending(enum upk_budget b, enum upk_op op);
+/* Does one budget never exceed another in a stream? */
+bool budget_is_within(enum upk_budget b, enum upk_budget within);
 
 /* check_channel.c */
 void channels_check(struct compilation *c);
