@@ -56,6 +56,10 @@ bool upk_get_str(struct upk_value v, const char **text, size_t *len) {
     return true;
 }
 
+bool upk_str_is(struct upk_value v, const char *text) {
+    return value_is_str(v) && bytes_are(v.as.bytes, v.len, text);
+}
+
 bool upk_get_bytes(struct upk_value v, const uint8_t **bytes, size_t *len) {
     v = value_resolve(v);
     if (v.kind == UPK_BYTEARRAY) {
@@ -210,6 +214,11 @@ static const struct object *object_of(struct upk_value v) {
 uint32_t upk_object_row(struct upk_value v) {
     const struct object *o = object_of(v);
     return o ? o->cell.len : 0;
+}
+
+uint32_t upk_global_row(struct upk_value v) {
+    v = value_resolve(v);
+    return v.kind == UPK_GLOBAL ? v.as.cell->len : 0;
 }
 
 bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len,

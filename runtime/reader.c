@@ -95,12 +95,11 @@ static bool hex_digits(const uint8_t *p, const uint8_t *end, size_t n, uint32_t 
     return true;
 }
 
-/* One escape of a STRING behind its backslash; *p moves behind it.  Returns the number of bytes it stands for (0 to 2), or -1. */
+/* One escape of a STRING behind its backslash; *p moves behind it.  Returns the number of bytes it stands for (1 or 2), or -1. */
 static int string_escape(const uint8_t **p, const uint8_t *end, uint8_t out[2]) {
     static const char from[] = "\\'\"bftnrva", to[] = "\\'\"\b\f\t\n\r\v\a";
     if (*p == end) return -1;
     uint8_t c = *(*p)++;
-    if (c == '\n') return 0;
     const char *simple = memchr(from, c, sizeof from - 1);
     if (simple) {
         out[0] = (uint8_t)to[simple - from];

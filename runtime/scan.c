@@ -19,7 +19,7 @@ static void fill_name(struct upk_scan_name *to, const struct global *g) {
 }
 
 /* Move the names met, an open hash table, to the front; sort by first use. */
-static void fill_names(struct machine *m, struct upk_scan *scan) {
+static void fill_names(struct machine *m, struct upk_scan_result *scan) {
     size_t n = 0;
     for (size_t i = 0; i < m->name_cap; i++) {
         if (m->names[i].global) m->names[n++].global = m->names[i].global;
@@ -37,13 +37,13 @@ static void fill_names(struct machine *m, struct upk_scan *scan) {
 }
 
 static size_t scan_size(size_t names) {
-    return sizeof(struct upk_scan) + names * sizeof(struct upk_scan_name);
+    return sizeof(struct upk_scan_result) + names * sizeof(struct upk_scan_name);
 }
 
-static struct upk_scan *scan_make(struct machine *m) {
+static struct upk_scan_result *scan_make(struct machine *m) {
     struct mem *mem = &m->doc->mem;
     size_t size = scan_size(m->name_count);
-    struct upk_scan *scan = mem_resize(mem, NULL, 0, size);
+    struct upk_scan_result *scan = mem_resize(mem, NULL, 0, size);
     if (!scan) {
         (void)machine_fail_memory(m);
         return NULL;
@@ -75,11 +75,12 @@ static struct upk_scan *scan_make(struct machine *m) {
     return scan;
 }
 
-bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan **scan,
+bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan_result **scan,
               struct upk_error *err) {
-    _Static_assert(sizeof(((struct upk_scan *)0)->opcodes) >= sizeof(((struct machine *)0)->op_counts),
+    _Static_assert(sizeof(((struct upk_scan_result *)0)->opcodes) >= sizeof(((struct machine *)0)->op_counts),
                    "opcodes");
-    _Static_assert(sizeof(((struct upk_scan *)0)->figures) == UPK_BUDGET_COUNT * sizeof(uint64_t), "figures");
+    _Static_assert(sizeof(((struct upk_scan_result *)0)->figures) == UPK_BUDGET_COUNT * sizeof(uint64_t),
+                   "figures");
     struct upk_options o = {.flags = UPK_FAMILY_FLAGS, .families = (1u << UPK_FAMILY_COUNT) - 1};
     uint64_t budgets[UPK_BUDGET_COUNT];
     struct machine m;
@@ -95,7 +96,7 @@ bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, 
     budgets[UPK_BUDGET_MEMORY] = (o.budgets ? o.budgets : upk_budget_standard)[UPK_BUDGET_MEMORY];
     bool ran = false, ok = scan && machine_decode(&m, NULL, bytes, len, &o, budgets, true, &ran);
     if (!scan) error_set(&m.error, UPK_ERR_MISUSE, 0, 0);
-    struct upk_scan *made = ok ? scan_make(&m) : NULL;
+    struct upk_scan_result *made = ok ? scan_make(&m) : NULL;
     if (ran) {
         machine_free(&m);
         struct upk_doc *doc = m.doc;
@@ -109,7 +110,7 @@ bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, 
     return true;
 }
 
-void upk_scan_free(struct upk_scan *scan) {
+void upk_scan_free(struct upk_scan_result *scan) {
     if (!scan) return;
     struct upk_allocator a = scan->allocator;
     (void)a.resize(a.ctx, scan, scan_size(scan->name_count), 0);

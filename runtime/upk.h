@@ -264,7 +264,7 @@ struct upk_scan_name {
     uint8_t opcode;              /* GLOBAL, STACK_GLOBAL or INST */
     uint8_t dangerous;           /* on the closed list of names that no policy should grant */
 };
-struct upk_scan {
+struct upk_scan_result {
     uint64_t opcodes[72]; /* count, by enum upk_op */
     uint64_t figures[16]; /* by enum upk_budget: what the stream needs */
     uint32_t protocol;
@@ -274,9 +274,9 @@ struct upk_scan {
     struct upk_allocator allocator; /* private */
 };
 /* On success the result is owned: upk_scan_free. */
-bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan **scan,
+bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, struct upk_scan_result **scan,
               struct upk_error *err);
-void upk_scan_free(struct upk_scan *scan);
+void upk_scan_free(struct upk_scan_result *scan);
 
 /* Is the name, in its modern spelling, on the closed list of what reaches the system, the interpreter or another decoder? */
 bool upk_name_is_dangerous(const char *module, size_t module_len, const char *name, size_t name_len);
@@ -301,6 +301,7 @@ bool upk_get_int64(struct upk_value v, int64_t *out); /* INT only */
 bool upk_get_bigint(struct upk_value v, uint8_t scratch[8], const uint8_t **bytes, size_t *len);
 bool upk_get_double(struct upk_value v, double *out);
 bool upk_get_str(struct upk_value v, const char **text, size_t *len); /* STR, and STR8 that is ASCII */
+bool upk_str_is(struct upk_value v, const char *text);                /* the same, and it is `text` */
 /* BYTES, BYTEARRAY or STR8. */
 bool upk_get_bytes(struct upk_value v, const uint8_t **bytes, size_t *len);
 bool upk_get_buffer(struct upk_value v, size_t *index, bool *readonly);
@@ -319,13 +320,33 @@ bool upk_pair_at(struct upk_value v, size_t i, struct upk_value *key, struct upk
 size_t upk_pair_len(struct upk_value v);
 bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out); /* by str key */
 
-/* Objects.  Row ids are the generated header's enum; 0: none (inspected). */
+/* Objects.  Row ids are the generated header's enum; 0: none (inspected, or no object).  upk_object_row is the row of what was
+ * called to make the object; upk_global_row that of a GLOBAL, the mention of a class or a const. */
 uint32_t upk_object_row(struct upk_value v);
+uint32_t upk_global_row(struct upk_value v);
 bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len,
                       const char **name, size_t *name_len);
 bool upk_object_args(struct upk_value v, struct upk_value *args);   /* a TUPLE */
 bool upk_object_kwargs(struct upk_value v, struct upk_value *kw);   /* a DICT; false: none */
 bool upk_object_state(struct upk_value v, struct upk_value *state); /* false: none */
+/* A field by name: of an OBJECT, wherever Python keeps it: in the state (a dict; both dicts of `__slots__`; a list whose places
+ * the policy names; the `__dict__` of a pydantic state), else among the keywords, else among the arguments, which have the names
+ * that the policy gives them (an argument that may repeat is no field).  Of a DICT, the value of the str key.  A document that
+ * was inspected knows the names that stand in the stream.  The value belongs to the document. */
+bool upk_object_field(const struct upk_doc *doc, struct upk_value v, const char *name, struct upk_value *out);
+/* The same, and what upk_get_* say of it; false: no such field, or of another kind.  Where a policy says the type of a field
+ * that is mandatory, false has no other reason than a spelling mistake; upk_object_field tells the two apart. */
+bool upk_field_bool(const struct upk_doc *doc, struct upk_value v, const char *name, bool *out);
+bool upk_field_int64(const struct upk_doc *doc, struct upk_value v, const char *name, int64_t *out);
+bool upk_field_double(const struct upk_doc *doc, struct upk_value v, const char *name, double *out);
+bool upk_field_str(const struct upk_doc *doc, struct upk_value v, const char *name, const char **text,
+                   size_t *len);
+bool upk_field_bytes(const struct upk_doc *doc, struct upk_value v, const char *name, const uint8_t **bytes,
+                     size_t *len);
+/* The value of a member of an `enum` or `flag` of the policy, whether the stream gives it by value, by name or, of a flag, as a
+ * chain of operator.or_ (64 bits).  The value belongs to the document or to the policy.  false: no such member; it is given by
+ * name, and its value in the policy is no literal, or an int beyond 64 bits. */
+bool upk_get_member(const struct upk_doc *doc, struct upk_value v, struct upk_value *out);
 /* Identity: two values are the same object exactly when both are nonzero and equal.  0: a plain scalar. */
 uintptr_t upk_identity(struct upk_value v);
 

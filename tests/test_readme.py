@@ -10,15 +10,12 @@ else it is written for the commands that follow.
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
+from scratch import copy_tree, environment
 from tally import Tally
-
-# Of the build folder only what users make; the rest is large and nothing of the README.
-COPIED = {"release", "gen", "policies", "policyc", "unpickle", "libupk.a", "demo"}
 
 
 def blocks(text):
@@ -68,19 +65,11 @@ def main():
     build = sys.argv[1]
     with open("README.md", encoding="utf-8") as file:
         readme = file.read()
-    top = os.getcwd()
     tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         tree = os.path.join(scratch, "tree")
-        skip = {os.path.join(top, ".git"), os.path.realpath(build), os.path.join(top, "build")}
-        shutil.copytree(top, tree, symlinks=True,
-                        ignore=lambda folder, names: [n for n in names if os.path.realpath(os.path.join(folder, n)) in skip])
-        os.mkdir(os.path.join(tree, "build"))
-        for name in sorted(COPIED & set(os.listdir(build))):
-            source, target = os.path.join(build, name), os.path.join(tree, "build", name)
-            shutil.copytree(source, target) if os.path.isdir(source) else shutil.copy2(source, target)
-        environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "BUILD")}
-        environment.update(LC_ALL="C.UTF-8", NO_COLOR="1")
+        copy_tree(build, tree)
+        variables = environment()
         for language, name, lines, first in blocks(readme):
             if name and os.path.exists(name):
                 with open(name, encoding="utf-8") as file:
@@ -92,7 +81,7 @@ def main():
             if language != "console":
                 continue
             for command, expected, number in commands(lines, first):
-                done = subprocess.run(["bash", "-c", command], cwd=tree, env=environment, stdin=subprocess.DEVNULL,
+                done = subprocess.run(["bash", "-c", command], cwd=tree, env=variables, stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
                 got = done.stdout.decode("utf-8", "replace").split("\n")
                 if got[-1] == "":

@@ -195,7 +195,7 @@ EXPORT double bench_decode(const void *data, size_t len, size_t repeats, size_t 
  * share takes its sixteen bytes in each.  0: the stream could not be scanned. */
 EXPORT uint64_t bench_values(const void *data, size_t len) {
     struct upk_options options = {.budgets = bench.budgets};
-    struct upk_scan *scan = NULL;
+    struct upk_scan_result *scan = NULL;
     struct upk_error err;
     if (!upk_scan(data, len, &options, &scan, &err)) return 0;
     uint64_t values = scan->figures[UPK_BUDGET_EXPANDED];
