@@ -1,24 +1,18 @@
 #!/usr/bin/python3
 """policies/values.policy row by row: each grant with values that it accepts and values that it must refuse.
 
-Streams are written byte by byte (assemble.py), at protocols 0, 2, 3 and 4.  A row of the policy that no case names is
-a failure, so that no grant is added without its own.
+The fragments for text and small records have their cases in test_values_records.py.
 
 usage: test_values_grants.py BUILD      (from the top folder)
 """
 
-import glob
-import os
-import re
 import sys
-import tempfile
 
-from assemble import Node, assemble, call, new, raw, ref, str8
-from run_corpus import run
+from assemble import call, new, raw, ref, str8
+from grants import PROTOCOLS, cases_of_rows, check_cases, check_rows
 from tally import Tally
 
-POLICY = "policies/values.policy"
-PROTOCOLS = (0, 2, 3, 4)
+FRAGMENTS = ("plain", "numbers", "decimal-context", "datetime", "ids", "collections")
 TD = call("datetime::timedelta", 0, 3600, 0)
 TZ = call("datetime::timezone", TD)
 PARIS = call("zoneinfo::ZoneInfo._unpickle", "Europe/Paris", 1)
@@ -37,6 +31,14 @@ def path(name, *parts):
     return call("pathlib::" + name, *parts)
 
 
+def array(code, items):
+    return call("array::array", code, items)
+
+
+def packed(code, form, items, cls=ref("array::array")):
+    return call("array::_array_reconstructor", cls, code, form, items)
+
+
 # name of the row: (accepted values, refused values with the class of refusal, recipe where none is given)
 CASES = {
     "builtins::range": ([call("builtins::range", 0, 3, 1), call("builtins::range", 3, -2**70, -1)],
@@ -53,12 +55,13 @@ CASES = {
                           [call("builtins::complex", 1, 2), call("builtins::complex", "1+2j"),
                            call("builtins::complex", 1.0), call("builtins::complex", 1.0, 2),
                            call("builtins::complex", 1, 2.0)]),
-    "decimal::Decimal": ([call("decimal::Decimal", t) for t in ("0", "-12.340", "1E+30", "sNaN123", "-Infinity")]
+    "decimal::Decimal": ([call("decimal::Decimal", t) for t in ("0", "-12.340", "1E+30", "1e+30", "sNaN123", "-Infinity",
+                                                                "1E+4299", "1E-4299")]
                          + [call("decimal::Decimal", "1" * 512)],
                          [call("decimal::Decimal", ""), call("decimal::Decimal", "1" * 513),
-                          call("decimal::Decimal", "1_0"), call("decimal::Decimal", " 1"),
-                          call("decimal::Decimal", 1), call("decimal::Decimal", 0.5),
-                          call("decimal::Decimal", "\u0661"), new("decimal::Decimal")]),
+                          call("decimal::Decimal", 1), call("decimal::Decimal", 0.5), new("decimal::Decimal")]
+                         + [(call("decimal::Decimal", t), "native") for t in (
+                             "1_0", " 1", "\u0661", "1E", "nan", "1E+4300", "1E-4300", "0E+4300", "1E+999999999")]),
     "decimal::Context": ([context(), context(prec=9999, flags=[ref("decimal::Inexact")],
                                              traps=[ref("decimal::Overflow")])],
                          [context(prec=10000), context(prec=0), context(rounding="ROUND"), context(emin=1),
@@ -70,15 +73,21 @@ CASES = {
                              call("fractions::Fraction", "1e30000000"), call("fractions::Fraction", "1" * 513),
                              call("fractions::Fraction", 0.5), call("fractions::Fraction", "3", "7")]),
     "datetime::date": ([call("datetime::date", b"\x07\xe8\x02\x1d")],
-                       [call("datetime::date", b"\x07\xe8\x02"), call("datetime::date", 2024, 2, 29),
+                       [(call("datetime::date", b"\x07\xe7\x02\x1d"), "native"),
+                        (call("datetime::date", bytes(4)), "native"),
+                        call("datetime::date", b"\x07\xe8\x02"), call("datetime::date", 2024, 2, 29),
                         call("datetime::date", "\x07\xe8\x02\x1d"), call("datetime::date", b"\x07\xe8\x02\x1d", None)]),
     "datetime::time": ([call("datetime::time", bytes(6)), call("datetime::time", bytes(6), TZ),
                         call("datetime::time", bytes(6), PARIS)],
-                       [call("datetime::time", bytes(7)), call("datetime::time", bytes(6), None),
+                       [(call("datetime::time", b"\x18" + bytes(5)), "native"),
+                        (call("datetime::time", bytes(3) + b"\x0f\x42\x40"), "native"),
+                        call("datetime::time", bytes(7)), call("datetime::time", bytes(6), None),
                         call("datetime::time", bytes(6), "UTC"), call("datetime::time", 1, 2)]),
     "datetime::datetime": ([call("datetime::datetime", b"\x07\xe8\x82\x1d" + bytes(6)),
                             call("datetime::datetime", b"\x07\xe8\x02\x1d" + bytes(6), TZ)],
-                           [call("datetime::datetime", b"\x07\xe8\x02\x1d" + bytes(5)),
+                           [(call("datetime::datetime", b"\x07\xe8\x02\x1e" + bytes(6)), "native"),
+                            (call("datetime::datetime", b"\x07\xe8\x02\x1d\x80" + bytes(5), TZ), "native"),
+                            call("datetime::datetime", b"\x07\xe8\x02\x1d" + bytes(5)),
                             call("datetime::datetime", 2024, 2, 29),
                             call("datetime::datetime", bytes(10), TD),
                             call("datetime::datetime", bytes(10), TZ, 1),
@@ -92,7 +101,9 @@ CASES = {
                             call("datetime::timezone", TD, None), call("datetime::timezone")]),
     "zoneinfo::ZoneInfo._unpickle": ([PARIS, call("zoneinfo::ZoneInfo._unpickle", "Etc/GMT+12", False),
                                       call("zoneinfo::ZoneInfo._unpickle", "UTC", 0)],
-                                     [call("zoneinfo::ZoneInfo._unpickle", "../../etc/passwd", 1),
+                                     [(call("zoneinfo::ZoneInfo._unpickle", "../../etc/passwd", 1), "native"),
+                                      (call("zoneinfo::ZoneInfo._unpickle", "/UTC", 1), "native"),
+                                      (call("zoneinfo::ZoneInfo._unpickle", "Europe//Paris", 1), "native"),
                                       call("zoneinfo::ZoneInfo._unpickle", "", 1),
                                       call("zoneinfo::ZoneInfo._unpickle", "UTC", 2),
                                       call("zoneinfo::ZoneInfo._unpickle", "UTC"),
@@ -184,6 +195,20 @@ CASES = {
                                  new("collections::UserString", 1, state=[{"data": "s"}]),
                                  new("collections::UserString", state=[{}]),
                                  call("collections::UserString", "s")]),
+    "array::array": ([array("B", []), array("B", [0, 255]), array("q", [-2**63, 2**63 - 1]), array("Q", [2**64 - 1]),
+                      array("d", [0.5, 2**1023 - 1]), array("u", ["\0", "\U0010ffff"]),
+                      packed("B", 0, b"")],
+                     [(array("B", [256]), "native"), (array("B", [-1]), "native"), (array("Q", [2**64]), "native"),
+                      (array("B", [0.5]), "native"), (array("d", [2**1024]), "native"), (array("u", [1]), "native"),
+                      (array("c", ["a"]), "native"), array("u", ["ab"]), array("bb", []), array("b", [None]),
+                      array("B", b"\1"), call("array::array", "B"), call("array::array", "B", [], 1),
+                      new("array::array", "B", []), (ref("array::array"), "root")]),
+    "array::_array_reconstructor": ([packed("h", 4, bytes(2)), packed("l", 8, bytes(4)), packed("l", 13, bytes(8)),
+                                     packed("u", 20, b"\xff\xff\x10\0")],
+                                    [(packed("h", 4, bytes(3)), "native"), (packed("i", 16, bytes(8)), "native"),
+                                     (packed("c", 1, b"a"), "native"), (packed("u", 20, b"\0\0\x11\0"), "native"),
+                                     packed("b", 22, b""), packed("b", -1, b""), packed("b", 1, [1]),
+                                     packed("b", 1, b"", ref("builtins::list")), (ref("array::_array_reconstructor"), "root")]),
     "types::SimpleNamespace": ([call("types::SimpleNamespace", state=[{}]),
                                 call("types::SimpleNamespace", state=[{"a": [1]}]), new("types::SimpleNamespace"),
                                 new("types::SimpleNamespace", state=[{"a": 1}])],
@@ -272,8 +297,8 @@ edges("collections::deque", lambda n: call("collections::deque", [1], n), 0, 10*
 # What no single row decides: names outside of the policy, other spellings, the root, the budgets.
 OPEN = [ref(name) for name in """
     os::system builtins::eval builtins::type builtins::len builtins::iter builtins::map builtins::memoryview
-    builtins::BaseException array::array re::_compile random::Random itertools::count itertools::chain
-    io::BytesIO datetime::tzinfo datetime::UTC datetime::datetime.now decimal::getcontext
+    builtins::BaseException array::ArrayType re::_compile random::Random itertools::count itertools::chain
+    io::TextIOWrapper datetime::tzinfo datetime::UTC datetime::datetime.now decimal::getcontext
     decimal::localcontext uuid::uuid4 uuid::UUID.__init__ uuid::os.system pathlib::Path pathlib::Path.home
     pathlib::os.system collections::namedtuple collections::abc.Mapping collections::OrderedDict.fromkeys
     ipaddress::ip_address types::FunctionType types::CodeType types::SimpleNamespace.__init__ time::sleep
@@ -301,7 +326,7 @@ ACCEPTED_BELOW_3 = [
     new("UserDict::IterableUserDict", state=[{"data": {}}]), new("UserList::UserList", state=[{"data": []}]), new("UserString::UserString", state=[{"data": ""}]),
 ]
 ACCEPTED_FROM_1 = [
-    str8(b"\xff\xfe"), call("decimal::Decimal", str8(b"1.5")), call("datetime::datetime", str8(bytes(10))),
+    str8(b"\xff\xfe"), call("decimal::Decimal", str8(b"1.5")), call("datetime::datetime", str8(b"\x07\xe8\x02\x1d" + bytes(6))),
     call("fractions::Fraction", str8(b"1/3")), new("uuid::UUID", state=[raw(b"(dU\3intK\5s")]),
 ]
 ACCEPTED_FROM_4 = [new("uuid::UUID", kw={}, state=[{"int": 5}])]
@@ -327,39 +352,9 @@ REFUSED_FROM_4 = [(new("uuid::UUID", kw={"int": 5}, state=[{"int": 5}]), "recipe
                   (new("builtins::bytes", kw={"source": 10**12}), "recipe")]
 
 
-def lowest(value):
-    """The first protocol that can write it as asked for."""
-    if isinstance(value, Node):
-        own = 4 if value.kw is not None else 2 if value.verb == "new" and value.args else 0
-        parts = [*value.args, *(value.state or ()), *(value.items or ()), *(x for kv in value.pairs or () for x in kv)]
-        return max([own, *map(lowest, parts if value.verb != "raw" else ())])
-    if isinstance(value, dict):
-        return max([0, *map(lowest, value.keys()), *map(lowest, value.values())])
-    if isinstance(value, (tuple, list, set)):
-        return max([0, *map(lowest, value)])
-    return 0
-
-
-def granted_names():
-    """(module, qualname) of every row of the fragments, read from their text."""
-    names = set()
-    for path in glob.glob("policies/std/*.policy"):
-        with open(path, encoding="utf-8") as file:
-            text = re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"#[^\n]*", "", file.read()))
-        for module, body in re.findall(r"^module ([\w.]+)(?: import)? \{(.*?)^\}", text, re.M | re.S):
-            for many, one in re.findall(r"(?:class|func|const)\s+(?:\{([^}]*)\}|([\w.]+(?:,\s*[\w.]+)*))", body):
-                names.update((module, part.strip()) for part in (many or one).split(","))
-    return names
-
-
 def cases():
     """(label, value, expected outcome, protocols)."""
-    for name, (accepted, refused) in CASES.items():
-        for value in accepted:
-            yield name, value, "accept", PROTOCOLS
-        for item in refused:
-            value, cls = item if isinstance(item, tuple) else (item, "recipe")
-            yield name, value, cls, PROTOCOLS
+    yield from cases_of_rows(CASES)
     for accepted, first, last in ((ACCEPTED, 0, 4), (ACCEPTED_BELOW_3, 0, 2), (ACCEPTED_FROM_1, 1, 4),
                                   (ACCEPTED_FROM_4, 4, 4)):
         for value in accepted:
@@ -370,34 +365,11 @@ def cases():
             yield "general", value, cls, [p for p in PROTOCOLS if p >= first]
 
 
-def describe(value):
-    if isinstance(value, Node):
-        after = "".join(" %s %r" % (step, getattr(value, step)) for step in ("kw", "state", "items", "pairs")
-                        if getattr(value, step) is not None)
-        return "%s %s%s%s" % (value.verb, value.name, tuple(map(describe, value.args)), after)
-    return repr(value)[:80]
-
-
 def main():
     build = sys.argv[1]
     tally = Tally()
-    for name in sorted(granted_names() ^ {tuple(key.split("::")) for key in CASES}):
-        tally.check(False, "no case, or no row, for %s::%s" % name)
-    with tempfile.TemporaryDirectory() as folder:
-        wanted = {}
-        for label, value, expected, protocols in cases():
-            for protocol in protocols:
-                if protocol < lowest(value):
-                    continue
-                path = os.path.join(folder, "%d.pkl" % len(wanted))
-                with open(path, "wb") as file:
-                    file.write(assemble(value, protocol))
-                wanted[path] = (expected, "%s, protocol %d: %s" % (label, protocol, describe(value)))
-        verdicts, _ = run([build + "/policyc", "try", POLICY, "--print", "none"], list(wanted))
-        for path, (expected, text) in wanted.items():
-            got = verdicts[path]
-            tally.check((got[1] if got[0] == "refused" else got[0]) == expected,
-                        "%s: expected %s, got %s" % (text[:300], expected, got))
+    check_rows(tally, CASES, FRAGMENTS)
+    check_cases(tally, build, "policies/values.policy", cases())
     return tally.finish()
 
 

@@ -12,10 +12,13 @@ import datetime
 import decimal
 import fractions
 import functools
+import io
+import logging
 import os
 import pickle
 import random
 import re
+import string
 import sys
 import time
 import uuid
@@ -29,6 +32,10 @@ class Local(object):
 
     def __init__(self):
         self.x = 1
+
+
+class Buffer(io.BytesIO):
+    """A buffer of the application: not granted."""
 
 
 class Zone(D.tzinfo):
@@ -63,6 +70,21 @@ def values():
     yield "range", range(0, 10**6, 7) if not PY2 else xrange(0, 10**6, 7), "accept"  # noqa: F821
     yield "decimals", [decimal.Decimal(t) for t in ("0", "-12.340", "1E+30", "NaN", "sNaN123", "-Infinity", "1E-400",
                                                     "0." + "1" * 300)], "accept"
+    decimal.getcontext().capitals = 0
+    yield "decimal_small_e", [decimal.Decimal("1E+30"), decimal.Decimal("-1.5E-30")], "accept"
+    decimal.getcontext().capitals = 1
+    yield "decimal_large", decimal.Decimal("1E+4300"), "native"
+    yield "decimal_fine", decimal.Decimal("1E-4300"), "native"
+    ints = {"b": 2**7, "h": 2**15, "i": 2**31, "l": 2**31, "B": 2**8, "H": 2**16, "I": 2**32, "L": 2**32}
+    if not PY2:
+        ints.update(q=2**63, Q=2**64)
+    for code, beyond in sorted(ints.items()):
+        low = 0 if code.isupper() else -beyond
+        yield "array_" + code, [array.array(code), array.array(code, [low, 1, beyond - 1])], "accept"
+    yield "array_reals", [array.array("f", [0.5, 1e300, float("nan")]), array.array("d", [-1e300, 1])], "accept"
+    yield "array_text", [array.array("u", u"a\0\u20ac"), array.array("u")], "accept"
+    if sys.version_info >= (3, 13):
+        yield "array_points", array.array("w", u"a\U0010ffff"), "accept"
     yield "fractions", [fractions.Fraction(3, 7), fractions.Fraction(-5), fractions.Fraction(0.1),
                         fractions.Fraction(1, 10**100)], "accept"
     yield "date", [D.date.min, D.date.max, D.date(2024, 2, 29)], "accept"
@@ -88,6 +110,15 @@ def values():
                      u"price": decimal.Decimal("9.99"), u"tags": set([u"a", u"b"]),
                      u"rows": [collections.OrderedDict([(u"n", i), (u"v", (i, float(i)))]) for i in range(50)]}, "accept"
 
+    yield "stat", [os.stat("/"), os.stat_result(range(10))], "global" if PY2 else "accept"
+    yield "buffers", [io.BytesIO(), io.BytesIO(b"ab\xff"), at_end(io.BytesIO(b"abc")), io.StringIO(u"a\n"),
+                      io.StringIO(u"a\r\n", newline=None), io.StringIO(u"", newline=u"")], "accept"
+    yield "buffer_attribute", with_attribute(Buffer()), "global"
+    yield "template", string.Template("$x"), "accept"
+    yield "log_record", [logging.LogRecord("app", logging.INFO, "/a.py", 3, "%s", ("x",), None),
+                         logging.makeLogRecord({"request": 7})], "accept"
+    yield "log_record_class", logging.makeLogRecord({"args": (int,)}), "recipe"
+
     if PY2:
         import UserDict
         import UserList
@@ -98,7 +129,7 @@ def values():
         yield "classic", UserDict.UserDict(a=1), "opcode"
     else:
         for name, value in values_of_3():
-            yield name, value, "accept"
+            yield name, value, "recipe" if name == "parameter_class" else "accept"
         yield "partial", functools.partial(int, "12", base=2), "recipe"
         yield "iterator", iter([1, 2]), "global"
         yield "exception", ValueError("x"), "global"
@@ -110,7 +141,6 @@ def values():
     yield "function", len, "global"
     yield "instance", Local(), "global"
     yield "zone", D.datetime(2024, 2, 29, tzinfo=Zone()), "global"
-    yield "array", array.array("i", [1]), "global"
     yield "regex", re.compile("a"), "global"
     yield "random", random.Random(1), "global"
     yield "factory", collections.defaultdict(len), "global"
@@ -120,15 +150,23 @@ def values():
     yield "ordered_attribute", with_attribute(collections.OrderedDict(a=1)), "recipe"
 
 
+def at_end(buffer):
+    buffer.seek(0, 2)
+    return buffer
+
+
 def with_attribute(value):
     value.note = 1
     return value
 
 
 def values_of_3():
+    import inspect
     import ipaddress
     import pathlib
+    import subprocess
     import types
+    import urllib.parse
     utc, east = D.timezone.utc, D.timezone(D.timedelta(hours=5, minutes=45), "NPT")
     yield "surrogate", ["\udcff", "a\ud800b"]
     yield "singletons", [Ellipsis, NotImplemented]
@@ -153,6 +191,15 @@ def values_of_3():
     yield "chainmap_empty", collections.ChainMap()
     yield "user", [collections.UserDict(a=1), collections.UserList([1]), collections.UserString("s")]
     yield "namespace", [types.SimpleNamespace(), types.SimpleNamespace(a=1, b=[types.SimpleNamespace(c=None)])]
+    yield "completed", [subprocess.run(["true"]), subprocess.run("echo x", shell=True, stdout=subprocess.PIPE),
+                        subprocess.CompletedProcess([pathlib.PurePosixPath("a"), b"b"], -9, "out", None)]
+    yield "urls", [f("https://h.example/p;a?q=1#top") for f in (urllib.parse.urlparse, urllib.parse.urlsplit,
+                                                                urllib.parse.urldefrag)]
+    yield "terminal", os.terminal_size((80, 24))
+    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY
+    yield "parameters", [inspect.Parameter("a", kind) for kind in kinds] + [
+        inspect.Parameter("b", inspect.Parameter.KEYWORD_ONLY, default=1, annotation="int")]
+    yield "parameter_class", inspect.Parameter("a", inspect.Parameter.KEYWORD_ONLY, annotation=int)
     yield "keys", {v: i for i, v in enumerate([
         decimal.Decimal("1.5"), fractions.Fraction(1, 3), D.date(2024, 1, 1), D.timedelta(1), uuid.UUID(int=1),
         uuid.UUID(int=2), pathlib.PurePosixPath("a"), ipaddress.ip_address("::1"), frozenset([1]), (1, (2, 3)),
@@ -170,12 +217,11 @@ def ways():
     return found
 
 
-def main():
-    folder = sys.argv[1]
-    sys.setrecursionlimit(5000)  # for `deep` and the pickler in Python
-    for name, value, outcome in values():
+def write(folder, named):
+    """Writes each (name, value, outcome) in every way, and prints what is to be said about the file."""
+    for name, value, outcome in named:
         for way, dumps in ways():
-            for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            for protocol in range(2 if name.startswith("buffer") else 0, pickle.HIGHEST_PROTOCOL + 1):
                 if way == "modern" and protocol > 2:
                     continue  # fix_imports means nothing there
                 data = dumps(value, protocol)
@@ -183,6 +229,11 @@ def main():
                 with open(path, "wb") as out:
                     out.write(data)
                 print(outcome, path)
+
+
+def main():
+    sys.setrecursionlimit(5000)  # for `deep` and the pickler in Python
+    write(sys.argv[1], values())
 
 
 if __name__ == "__main__":
