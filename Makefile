@@ -5,7 +5,8 @@
 #   make check      every test: format, gcc, clang with sanitizers, scripts, corpus, fuzzing
 #   make test       the tests without sanitizers and fuzzing
 #   make asan       the unit tests with sanitizers
-#   make fuzz       each fuzz target for T seconds (20)
+#   make fuzz       each fuzz target for T seconds (20); `make fuzz-keep` then keeps what is worth it as seeds
+#   make cov        which lines of the library and the compiler the tests run
 #   make bench      the benchmark
 #   make lint       is all C formatted as .clang-format says?  `make format` does it
 #   make install    to DESTDIR and PREFIX (/usr/local)
@@ -41,13 +42,13 @@ say = $(if $(V),,@printf '%-8s %s\n' $(1) $(2);)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help demo check test asan fuzz bench golden-update format lint install clean need FORCE
+.PHONY: all help demo check test asan fuzz fuzz-keep cov cov-files bench golden-update format lint install clean need FORCE
 
 all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle
 
 # ---- what must be installed ---------------------------------------------------------------------------------------------
 
-NEED := build $(filter test asan fuzz check bench lint,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter golden-update,$(MAKECMDGOALS)),test)
+NEED := build $(filter test asan fuzz check cov bench lint,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter golden-update,$(MAKECMDGOALS)),test)
 need:
 	@tools/need.sh $(NEED)
 
@@ -57,11 +58,14 @@ RUNTIME := $(wildcard runtime/*.c)
 COMPILER := $(wildcard compiler/*.c)
 GRAMMAR := parse scan keywords
 CLI := $(wildcard tools/cli*.c)
-POLICYC_MAIN := tools/policyc.c tools/try.c tools/stderr_sink.c
+POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/policy_file.c tools/stderr_sink.c
 SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ := $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+FUZZ_PICKLE := $(filter-out policy,$(FUZZ))
+FUZZ_HELP := tests/fuzz/help/verdict.c tests/fuzz/help/policies.c
+FUZZ_MUTATOR := $(filter-out $(FUZZ_HELP),$(wildcard tests/fuzz/help/*.c))
 
 # A unit test sees the private functions of one side: the compiler's where it includes one of its headers (or compiled.h), else
 # the runtime's.
@@ -83,6 +87,11 @@ $(GEN)/scan.c: grammar/policy.l | need
 $(GEN)/keywords.c: grammar/keywords.gperf | need
 	@mkdir -p $(@D)
 	$(call say,GPERF,$@)$(GPERF) --output-file=$@ $<
+
+# What the shipped fragments grant, for hints.
+$(GEN)/shipped.inc: tools/shipped_names.awk $(sort $(wildcard policies/*/*.policy))
+	@mkdir -p $(@D)
+	$(call say,AWK,$@)awk -f $^ >$@
 
 # A policy becomes C: shipped ones, and those of tests.
 POLICYC = $(call say,POLICYC,$(basename $@).c)mkdir -p $(@D) && $(BUILD)/policyc --policy-dir policies -MD -o $(basename $@).c $<
@@ -109,6 +118,7 @@ $(BUILD)/policies/shipped.inc: $(SHIPPED_H)
 DEFINES_compiler/gperf = -DGPERF_PATH="\"$$(command -v $(GPERF))\""
 DEFINES_tools/policyc = -DPOLICY_DIR='"$(POLICY_DIR)"'
 DEFINES_tools/try = $(DEFINES_tools/policyc)
+DEFINES_tests/fuzz/cpython = -DPYTHON='"$(PYTHON)"'
 DEFINES_tests/unit/corpus = -DCORPUS_DIR='"$(BUILD)/corpus"'
 
 # ---- variants: the same sources, compiled in several ways ---------------------------------------------------------------
@@ -144,14 +154,15 @@ $(BUILD)/$(1)/tests/%.policy.o: $(BUILD)/tests/%.c $(BUILD)/$(1)/flags
 	$$(call say,CC,$$@)$$($(1)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
 
 # Generated headers must be there before what includes them is first compiled; afterwards the .d files know.
-$(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h
+$(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h $(GEN)/shipped.inc
 $(BUILD)/$(1)/compiler/%.o: private INCLUDE := -Icompiler -I$(GEN)
 $(BUILD)/$(1)/tools/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies
 $(BUILD)/$(1)/tools/unpickle.o: | $(BUILD)/policies/shipped.inc
-$(BUILD)/$(1)/tests/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -Icompiler -I$(GEN)
-$(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%.o): \
-    | $(SHIPPED_H) $(GEN)/parse.h
+$(BUILD)/$(1)/tests/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -I$(BUILD)/tests/fuzz -Icompiler -I$(GEN)
+$(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%.o) \
+    $(FUZZ_HELP:%.c=$(BUILD)/$(1)/%.o): | $(SHIPPED_H) $(GEN)/parse.h $(BUILD)/policies/shipped.inc $(BUILD)/tests/fuzz/fuzz_shapes.h
 $(BUILD)/$(1)/tests/bench/bench.o: | $(BUILD)/tests/bench/bench.h
+$(BUILD)/$(1)/tests/bench/shapes.o: | $(BUILD)/tests/bench/shapes.h
 
 $(BUILD)/$(1)/libupk-private.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
@@ -173,7 +184,7 @@ $(BUILD)/$(1)/libtest.a: $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o)
 
 $(BUILD)/$(1)/policyc: $(POLICYC_MAIN:%.c=$(BUILD)/$(1)/%.o) $(CLI:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libpolicyc.a \
     $(BUILD)/$(1)/libupk.a
-	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd -ljansson
 
 $(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/unicode.o \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk.a
@@ -181,18 +192,20 @@ $(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%
 
 $(UNIT_OF_COMPILER:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
     $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
-	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lcmocka -lmd
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lcmocka -lmd -ljansson
 
 $(UNIT_OF_RUNTIME:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
     $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk-private.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lcmocka -lm
 
-# A fuzz target links both sides; libFuzzer brings main, or else replay.c does.
+# A fuzz target links both sides; libFuzzer brings main, or else replay.c does.  Mutations of pickles go with libFuzzer.
+$(FUZZ_PICKLE:%=$(BUILD)/$(1)/tests/fuzz/%): $(FUZZ_HELP:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/tests/fuzz/fuzz_shapes.policy.o \
+    $(if $(4),$(FUZZ_MUTATOR:%.c=$(BUILD)/$(1)/%.o))
 $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%): $(BUILD)/$(1)/tests/fuzz/%: $(BUILD)/$(1)/tests/fuzz/%.o $(3) \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
-	$$(call say,LINK,$$@)$$($(1)_CC) $(4) -o $$@ $$^ -lmd
+	$$(call say,LINK,$$@)$$($(1)_CC) $(4) -o $$@ $$^ -lmd -ljansson
 
--include $(wildcard $(BUILD)/$(1)/*/*.d $(BUILD)/$(1)/tests/*/*.d)
+-include $(wildcard $(BUILD)/$(1)/*/*.d $(BUILD)/$(1)/tests/*/*.d $(BUILD)/$(1)/tests/fuzz/help/*.d)
 endef
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -213,10 +226,16 @@ $(BUILD)/corpus/manifest.json: tests/corpus/corpus.tar.xz | need
 	@mkdir -p $(BUILD)/corpus
 	$(call say,TAR,$@)tar -xJf $< --strip-components=1 --no-same-owner -m -C $(BUILD)/corpus
 
-TEST_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/release/tests/unit/%) \
+$(BUILD)/seeds/stamp: tests/fuzz/seeds.tar.xz | need
+	@rm -rf $(BUILD)/seeds
+	$(call say,TAR,$(@D))tar -xJf $< --no-same-owner -m -C $(BUILD)
+	@touch $@
+
+INPUTS := $(BUILD)/corpus/manifest.json $(BUILD)/seeds/stamp
+TEST_FILES := all $(INPUTS) $(UNIT:%=$(BUILD)/release/tests/unit/%) \
     $(FUZZ:%=$(BUILD)/release/tests/fuzz/%)
-ASAN_FILES := all $(BUILD)/corpus/manifest.json $(UNIT:%=$(BUILD)/asan/tests/unit/%)
-FUZZ_FILES := $(BUILD)/corpus/manifest.json $(FUZZ:%=$(BUILD)/fuzz/tests/fuzz/%)
+ASAN_FILES := all $(INPUTS) $(UNIT:%=$(BUILD)/asan/tests/unit/%)
+FUZZ_FILES := $(INPUTS) $(FUZZ:%=$(BUILD)/fuzz/tests/fuzz/%)
 
 check: lint $(TEST_FILES) $(ASAN_FILES) $(FUZZ_FILES)
 	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) unit asan scripts find_class fuzz
@@ -229,6 +248,19 @@ asan: $(ASAN_FILES)
 
 fuzz: $(FUZZ_FILES)
 	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) fuzz
+
+fuzz-keep: $(FUZZ_FILES)
+	@$(PYTHON) -B tests/fuzz/pack.py $(BUILD)
+
+# The same tests on a build of its own that counts lines.
+COV := $(BUILD)/cov
+cov: | need
+	@$(MAKE) --no-print-directory BUILD=$(COV) CFLAGS='-O1 -g -DNDEBUG --coverage -fprofile-update=atomic' cov-files
+	@find $(COV) -name '*.gcda' -delete
+	@$(PYTHON) -B tests/run_check.py $(COV) cov
+	@$(PYTHON) -B tests/coverage.py $(COV) runtime:95 compiler:90
+
+cov-files: $(TEST_FILES)
 
 # After a change of generated C that is meant: look at the difference before it is kept.
 golden-update: all
@@ -246,13 +278,18 @@ $(BUILD)/bench/stamp: tests/bench/gen.py tests/bench/perf_types.py | need
 $(BUILD)/pic/bench.so: $(BUILD)/pic/tests/bench/bench.o $(BUILD)/pic/tests/bench/bench.policy.o $(BUILD)/pic/libupk.a
 	$(call say,LINK,$@)$(pic_CC) -shared -Wl,-Bsymbolic -o $@ $^
 
-bench: $(BUILD)/pic/bench.so $(BUILD)/bench/stamp
+$(BUILD)/release/tests/bench/shapes: $(BUILD)/release/tests/bench/shapes.o $(BUILD)/release/tests/bench/shapes.policy.o \
+    $(BUILD)/release/libupk-private.a
+	$(call say,LINK,$@)$(release_CC) -o $@ $^
+
+bench: $(BUILD)/pic/bench.so $(BUILD)/release/tests/bench/shapes $(BUILD)/bench/stamp
 	@$(PYTHON) -B tests/bench/bench.py $(BUILD)/pic/bench.so $(BUILD)/bench
+	@$(PYTHON) -B tests/bench/shapes.py $(BUILD)/release/tests/bench/shapes $(BUILD)/bench
 
 # ---- source text --------------------------------------------------------------------------------------------------------
 
 # Written by hand: not the corpus's data, not golden output.
-OURS := $(wildcard runtime/*.[ch] compiler/*.[ch] tools/*.[ch] tools/demo/*.c tests/unit/*.[ch] tests/fuzz/*.c tests/bench/*.c)
+OURS := $(wildcard runtime/*.[ch] compiler/*.[ch] tools/*.[ch] tools/demo/*.c tools/examples/*/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] tests/fuzz/help/*.[ch] tests/bench/*.c)
 
 format: | need
 	clang-format -i $(OURS)
@@ -272,7 +309,7 @@ $(INSTALLED): $(BUILD)/install/%.o: tools/%.c $(BUILD)/release/flags $(BUILD)/in
 	$(call say,CC,$@)$(release_CC) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
 
 $(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/release/libpolicyc.a $(BUILD)/release/libupk.a
-	$(call say,LINK,$@)$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd
+	$(call say,LINK,$@)$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd -ljansson
 
 -include $(wildcard $(BUILD)/install/*.d)
 
@@ -282,7 +319,7 @@ INSTALL_HEADERS := $(addprefix runtime/,upk.h upk_tables.h upk_version.h find_cl
 INTO := $(DESTDIR)$(PREFIX)
 
 install: all $(BUILD)/install/policyc
-	@install -d $(addprefix $(INTO)/,bin lib/pkgconfig include/upk share/policyc/policies/std share/doc/upk/docs)
+	@install -d $(addprefix $(INTO)/,bin lib/pkgconfig include/upk share/policyc/policies/std share/policyc/policies/numpy share/doc/upk/docs)
 	$(call say,INSTALL,$(INTO)/bin)install $(INSTALL_PROGRAMS) $(INTO)/bin
 	$(call say,INSTALL,$(INTO)/lib/libupk.a)install -m 644 $(BUILD)/libupk.a $(INTO)/lib
 	$(call say,INSTALL,$(INTO)/include/upk)install -m 644 $(INSTALL_HEADERS) $(INTO)/include/upk
@@ -290,7 +327,8 @@ install: all $(BUILD)/install/policyc
 	    'Description: decode untrusted pickle under a compiled policy' 'Version: $(VERSION)' \
 	    'Cflags: -I$${prefix}/include/upk' 'Libs: -L$${prefix}/lib -lupk' >$(INTO)/lib/pkgconfig/upk.pc
 	$(call say,INSTALL,$(INTO)/share/policyc/policies)install -m 644 policies/*.policy $(INTO)/share/policyc/policies && \
-	    install -m 644 policies/std/*.policy $(INTO)/share/policyc/policies/std
+	    install -m 644 policies/std/*.policy $(INTO)/share/policyc/policies/std && \
+	    install -m 644 policies/numpy/*.policy $(INTO)/share/policyc/policies/numpy
 	$(call say,INSTALL,$(INTO)/share/doc/upk)install -m 644 README.md LICENSE $(INTO)/share/doc/upk && \
 	    install -m 644 docs/*.md $(INTO)/share/doc/upk/docs
 

@@ -9,6 +9,7 @@ groups:
     scripts     corpus, policy texts, golden output, README, replay of the fuzz seeds
     find_class  the lookup's machine code and counts
     fuzz        each fuzz target for T seconds (20)
+    cov         unit tests and scripts of a build that counts lines
 
 The last line is `N passed, N failed` over all of them.  The output of a step is shown where it fails.
 """
@@ -22,9 +23,13 @@ import sys
 import time
 
 STEP_SECONDS = 800
+LONGEST_INPUT = 4096  # bytes that a fuzz target is given
 
 TIMED = {"release test_bombs"}  # measures time: alone, when all others are done
 
+
+# Scripts that judge the library's symbols, or link it into programs without what counts lines; and one that measures time.
+NOT_COUNTED = {"test_tree.py", "test_readme.py", "test_examples.py", "release test_bombs"}
 
 DULL = re.compile(r"\[ RUN  |\[       OK \]|\s*$")
 
@@ -32,8 +37,8 @@ DULL = re.compile(r"\[ RUN  |\[       OK \]|\s*$")
 class Step:
     """`count` is how a step says what passed: "cmocka", "line" (a last line `N passed, N failed`) or "exit"."""
 
-    def __init__(self, name, count, *command, alone=False):
-        self.name, self.count, self.command, self.alone = name, count, command, alone
+    def __init__(self, name, count, *command, alone=False, seconds=STEP_SECONDS):
+        self.name, self.count, self.command, self.alone, self.seconds = name, count, command, alone, seconds
 
 
 def count_results(step, output, status):
@@ -60,7 +65,7 @@ def run(step, build):
         environment.pop(name, None)
     try:
         done = subprocess.run(step.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=environment, timeout=STEP_SECONDS)
+                              env=environment, timeout=step.seconds)
         output, status = done.stdout.decode("utf-8", "replace"), done.returncode
     except subprocess.TimeoutExpired as late:
         output, status = (late.stdout or b"").decode("utf-8", "replace") + "\n(not done in time)\n", -1
@@ -86,34 +91,38 @@ def script_steps(build):
     ]
     for script in sorted(glob.glob("tests/test_*.py") + glob.glob("tests/run_*_tests.py")):
         steps.append(Step(os.path.basename(script), "line", python, script, build))
-    for target in sorted(glob.glob("tests/fuzz/*.c")):
-        name = os.path.splitext(os.path.basename(target))[0]
-        if name != "replay":
-            steps.append(Step("replay: " + name, "line", "%s/release/tests/fuzz/%s" % (build, name), *seeds(build, name)))
+    for name in fuzz_targets():
+        steps.append(Step("replay: " + name, "line", "%s/release/tests/fuzz/%s" % (build, name), *seeds(build, name)))
     return steps
+
+
+def fuzz_targets():
+    names = [os.path.splitext(os.path.basename(path))[0] for path in sorted(glob.glob("tests/fuzz/*.c"))]
+    return [name for name in names if name != "replay"]
 
 
 def seeds(build, target):
     """Folders of inputs a fuzz target starts from."""
-    folders = {"decode": [build + "/corpus/good", build + "/corpus/hostile"], "policy": ["tests/policy", "policies"]}
-    return [folder for folder in folders.get(target, []) + ["tests/fuzz/seeds/" + target] if os.path.isdir(folder)]
+    if target == "policy":
+        return ["tests/policy", "policies", build + "/seeds/policy"]
+    return [build + "/corpus/good", build + "/corpus/hostile", build + "/seeds/pickle"]
 
 
 def fuzz_steps(build, seconds):
     steps = []
-    for target in sorted(glob.glob("tests/fuzz/*.c")):
-        name = os.path.splitext(os.path.basename(target))[0]
-        if name == "replay":
-            continue
+    for name in fuzz_targets():
         found = "%s/fuzz/found/%s" % (build, name)
         os.makedirs(found, exist_ok=True)
         command = ["%s/fuzz/tests/fuzz/%s" % (build, name), "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048",
-                   "-print_final_stats=1", "-verbosity=1", "-artifact_prefix=%s/" % found]
-        dictionary = "tests/fuzz/%s.dict" % name
-        if os.path.exists(dictionary):
-            command.append("-dict=" + dictionary)
-        steps.append(Step("fuzz: " + name, "exit", *command, found, *seeds(build, name)))
+                   "-print_final_stats=1", "-verbosity=1", "-max_len=%d" % LONGEST_INPUT, "-artifact_prefix=%s-" % found]
+        dictionary = "tests/fuzz/%s.dict" % ("policy" if name == "policy" else "pickle")
+        steps.append(Step("fuzz: " + name, "exit", *command, "-dict=" + dictionary, found, *seeds(build, name),
+                          seconds=seconds + STEP_SECONDS))
     return steps
+
+
+def cov_steps(build):
+    return [step for step in unit_steps(build, "release") + script_steps(build) if step.name not in NOT_COUNTED]
 
 
 def find_class_steps():
@@ -125,7 +134,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--seconds", type=int, default=20)
-    parser.add_argument("groups", nargs="+", choices=("unit", "asan", "scripts", "find_class", "fuzz"))
+    parser.add_argument("groups", nargs="+", choices=("unit", "asan", "scripts", "find_class", "fuzz", "cov"))
     options = parser.parse_args()
     makers = {
         "unit": lambda: unit_steps(options.build, "release"),
@@ -133,6 +142,7 @@ def main():
         "scripts": lambda: script_steps(options.build),
         "find_class": find_class_steps,
         "fuzz": lambda: fuzz_steps(options.build, options.seconds),
+        "cov": lambda: cov_steps(options.build),
     }
     steps = [step for group in options.groups for step in makers[group]()]
 

@@ -94,7 +94,8 @@ enum option_id {
     OPTION_OPCODES,
     OPTION_LIST,
     OPTION_INCLUDE,
-    OPTION_POLICY_DIR
+    OPTION_POLICY_DIR,
+    OPTION_DIAGNOSTICS
 };
 
 enum { FOR_HOST = 1, FOR_TRY = 2, FOR_BOTH = 3 };
@@ -117,6 +118,7 @@ static const struct option {
     {"--list-policies", NULL, false, FOR_HOST, OPTION_LIST},
     {"--include", "-I", true, FOR_TRY, OPTION_INCLUDE},
     {"--policy-dir", NULL, true, FOR_TRY, OPTION_POLICY_DIR},
+    {"--diagnostics", NULL, true, FOR_TRY, OPTION_DIAGNOSTICS},
 };
 
 static const char help_host[] =
@@ -137,7 +139,8 @@ static const char help_try[] = "usage: policyc try POLICYFILE[:CHANNEL] [options
                                "Compile a policy in memory and decide pickle files under it.\n"
                                "\n"
                                "  -I, --include DIR    look for included files there, too (repeatable)\n"
-                               "  --policy-dir DIR     where the shipped policies stand\n";
+                               "  --policy-dir DIR     where the shipped policies stand\n"
+                               "  --diagnostics FORM   errors of the policy as text (the default) or json\n";
 
 static const char help_both[] =
     "  --print FORM         how to print values: repr (the default), tree, json, none\n"
@@ -183,6 +186,17 @@ static bool read_print(struct cli *c, const char *value) {
     return false;
 }
 
+bool cli_read_diagnostics(const char *value, bool *json) {
+    *json = strcmp(value, "json") == 0;
+    return *json || strcmp(value, "text") == 0;
+}
+
+static bool read_diagnostics(struct cli *c, const char *value) {
+    if (cli_read_diagnostics(value, &c->json)) return true;
+    cli_complain(c, "--diagnostics takes text or json, not `%s'", cli_show(value).text);
+    return false;
+}
+
 /* An option given twice: the last one counts, but for those that collect. */
 static enum cli_exit set_option(struct cli *c, enum option_id id, const char *value) {
     switch (id) {
@@ -198,6 +212,7 @@ static enum cli_exit set_option(struct cli *c, enum option_id id, const char *va
     case OPTION_LIST: c->list_policies = true; break;
     case OPTION_INCLUDE: return add_name(c, &c->includes, value) ? CLI_ACCEPTED : CLI_IO;
     case OPTION_POLICY_DIR: c->policy_dir = value; break;
+    case OPTION_DIAGNOSTICS: return read_diagnostics(c, value) ? CLI_ACCEPTED : CLI_USAGE;
     }
     return CLI_ACCEPTED;
 }

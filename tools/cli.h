@@ -23,6 +23,7 @@ struct cli {
     bool host;           /* unpickle: policies compiled in, inspection; else policyc try: a policy file */
     enum cli_print print;
     bool tsv, inspect, list_policies, help, version;
+    bool json;          /* messages about the policy as JSON */
     const char *policy; /* POLICY[:CHANNEL] as given; NULL: none */
     bool has_families;
     uint32_t families;
@@ -36,6 +37,9 @@ struct cli {
  * the exit status. Either way cli_free. */
 enum cli_exit cli_parse(struct cli *c, int argc, char **argv);
 void cli_free(struct cli *c);
+
+/* The value of --diagnostics: `text` or `json`.  false: neither. */
+bool cli_read_diagnostics(const char *value, bool *json);
 
 /* A message on stderr, after the program's name. */
 #if defined(__GNUC__)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what a make target needs is installed (Debian).
 #
-#   tools/need.sh build|test|asan|fuzz|check|bench|lint ...
+#   tools/need.sh build|test|asan|fuzz|check|cov|bench|lint ...
 #
 # Nothing is done when all is there.  What is missing is installed with apt-get, as root or through `sudo -n`; where that is
 # not possible, or NEED_INSTALL=no, one line names the packages and the command to run, and the exit status is 1.
@@ -44,24 +44,35 @@ find_missing() {
         need has_command bison "bison"
         need has_command gperf "gperf"
         need has_header sha2.h "libmd-dev"
+        need has_header jansson.h "libjansson-dev"
         case $level in
-        test | asan | fuzz | check)
+        test | asan | fuzz | check | cov)
             need has_command xz "xz-utils"
             need has_command /usr/bin/python3 "python3"
             ;;
-        bench) need has_command /usr/bin/python3 "python3" ;;
+        bench)
+            need has_command /usr/bin/python3 "python3"
+            need has_header valgrind/callgrind.h "valgrind"
+            ;;
         esac
         case $level in
-        test | asan | check)
+        test | asan | check | cov)
             need has_header cmocka.h "libcmocka-dev"
             need has_file /usr/share/i18n/charmaps "locales" # localedef works from it
             ;;
         esac
         case $level in
-        test | check) need has_command pkg-config "pkg-config" ;;
+        test | check)
+            need has_command pkg-config "pkg-config"
+            need has_command cmake "cmake"
+            need has_command g++ "g++"
+            ;;
         esac
         case $level in
-        test | asan | fuzz | check) need has_command "$clang" "clang" ;;
+        test | asan | fuzz | check | cov) need has_command "$clang" "clang" ;;
+        esac
+        case $level in
+        cov) need has_command gcovr "gcovr" ;;
         esac
         case $level in
         lint | check) need has_command clang-format "clang-format" ;;

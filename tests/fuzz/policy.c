@@ -3,24 +3,72 @@
  * What must hold for every input, beside not crashing and not leaking:
  *   - a compile that fails has reported an error, and one that succeeds none;
  *   - with and without a writer of messages the outcome and the number of errors are the same;
- *   - messages are printable, whatever the bytes;
- *   - a model's rows, aliases, fields and classes are sorted and none is there twice; types are well formed.
+ *   - messages are printable, whatever the bytes; as JSON each is a valid line, and there are as many errors;
+ *   - at most one hint belongs to an error;
+ *   - a model's rows, aliases, fields and classes are sorted and none is there twice; types are well formed;
+ *   - of some inputs, because gperf is slow: its tables are what the runtime takes, and can be listed.
+ *
+ * Includes of shipped fragments are found where it runs in the top folder.
  *
  * Layer: tests only, over the compiler's front door.
  */
 
+#include <jansson.h>
+#include <string.h>
+
 #include "../../compiler/compile.h"
+#include "../../compiler/list.h"
+#include "../../compiler/tables.h"
+#include "../../runtime/upk.h"
 #include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { LISTED_OF = 32, MOST_MEMORY = 256 << 20 };
+
+enum how { QUIET, TEXT, JSON };
+
+struct messages {
+    char *bytes;
+    size_t len;
+};
+
 static void take_message(void *context, const char *bytes, size_t len) {
-    size_t *total = context;
+    struct messages *m = context;
     for (size_t i = 0; i < len; i++) {
         const unsigned char c = (unsigned char)bytes[i];
         REQUIRE((c >= 0x20 || c == '\n') && c != 0x7f);
     }
-    *total += len;
+    m->bytes = realloc(m->bytes, m->len + len + 1);
+    REQUIRE(m->bytes != NULL);
+    memcpy(m->bytes + m->len, bytes, len);
+    m->len += len;
+    m->bytes[m->len] = '\0';
+}
+
+/* Hints stand behind the error that they belong to. */
+static void require_text(const struct messages *m) {
+    size_t hints = 0;
+    for (const char *line = m->bytes; line != NULL && *line != '\0'; line = strchr(line, '\n') + 1) {
+        if (strncmp(line, "      = hint: ", 14) == 0)
+            REQUIRE(++hints == 1);
+        else if (strncmp(line, "fuzz.policy:", 12) == 0 && strstr(line, ": error: ") != NULL)
+            hints = 0;
+        if (strchr(line, '\n') == NULL) break;
+    }
+}
+
+static void require_json(const struct messages *m, size_t errors) {
+    size_t count = 0;
+    for (const char *line = m->bytes, *end; line != NULL && *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        REQUIRE(end != NULL);
+        json_t *object = json_loadb(line, (size_t)(end - line), JSON_REJECT_DUPLICATES, NULL);
+        REQUIRE(object != NULL && json_is_object(object));
+        json_decref(object);
+        count++;
+    }
+    REQUIRE(count == (errors > DIAG_MOST_ERRORS ? DIAG_MOST_ERRORS + 1 : errors));
 }
 
 static int compare_names(struct model_name a, struct model_name b) {
@@ -70,27 +118,58 @@ static void require_model(const struct model *m) {
     }
 }
 
-static size_t compile(const uint8_t *data, size_t size, bool quiet) {
-    size_t total = 0;
+/* The tables may be refused (two names that are one in a reading, ...), but not made wrongly. */
+static void require_tables(const struct compiled *compiled, struct diag *d) {
+    struct mem mem;
+    struct output listing;
+    mem_init(&mem, MOST_MEMORY);
+    output_init(&listing, &mem);
+    for (size_t i = 0; i < compiled->model_count; i++) {
+        struct tables tables;
+        struct upk_error err;
+        if (!tables_build(compiled, &compiled->models[i], d, &tables)) continue;
+        REQUIRE(upk_policy_check(&tables.policy, &err));
+        REQUIRE(list_policy(&tables.policy, true, &listing));
+        tables_free(&tables);
+    }
+    for (size_t i = 0; i < listing.len; i++) {
+        const unsigned char c = (unsigned char)listing.bytes[i];
+        REQUIRE((c >= 0x20 || c == '\n') && c != 0x7f);
+    }
+    mem_free(&mem);
+}
+
+static size_t compile(const uint8_t *data, size_t size, enum how how, bool tables) {
+    struct messages messages = {NULL, 0};
     struct diag d;
     struct compiled *compiled = NULL;
     const struct compile_options options = {
-        .path = "fuzz.policy", .text = (const char *)data, .text_len = size};
-    diag_init(&d, (struct diag_sink){.write = quiet ? NULL : take_message, .context = &total});
+        .path = "fuzz.policy", .policy_dir = "policies", .text = (const char *)data, .text_len = size};
+    diag_init(&d, (struct diag_sink){.write = how == QUIET ? NULL : take_message,
+                                     .context = &messages,
+                                     .json = how == JSON});
     const bool good = policy_compile(&options, &d, &compiled);
     const size_t errors = diag_error_count(&d);
     REQUIRE(good == (errors == 0));
     REQUIRE(good == (compiled != NULL));
     diag_flush(&d);
-    REQUIRE(quiet || (total == 0) == good);
+    REQUIRE(how == QUIET || (messages.len == 0) == good);
+    if (how == TEXT) require_text(&messages);
+    if (how == JSON) require_json(&messages, errors);
+    if (good && tables) require_tables(compiled, &d);
     diag_free(&d); /* models outlive it */
+    free(messages.bytes);
     for (size_t i = 0; good && i < compiled->model_count; i++) require_model(&compiled->models[i]);
     compiled_free(compiled);
     return errors;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const size_t errors = compile(size == 0 ? (const uint8_t *)"" : data, size, true);
-    REQUIRE(compile(size == 0 ? (const uint8_t *)"" : data, size, false) == errors);
+    const uint8_t *const text = size == 0 ? (const uint8_t *)"" : data;
+    unsigned sum = 0;
+    for (size_t i = 0; i < size; i++) sum = sum * 31 + text[i];
+    const size_t errors = compile(text, size, QUIET, sum % LISTED_OF == 0);
+    REQUIRE(compile(text, size, TEXT, false) == errors);
+    REQUIRE(compile(text, size, JSON, false) == errors);
     return 0;
 }

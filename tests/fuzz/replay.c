@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv); /* some targets have one */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned long replayed, failed; /* nftw has no context argument */
@@ -33,6 +34,7 @@ static int replay_file(const char *path, const struct stat *status, int type, st
 }
 
 int main(int argc, char **argv) {
+    if (LLVMFuzzerInitialize && LLVMFuzzerInitialize(&argc, &argv) != 0) return 1;
     for (int i = 1; i < argc; i++)
         if (nftw(argv[i], replay_file, 16, FTW_PHYS) != 0) {
             perror(argv[i]);

@@ -67,7 +67,7 @@ static bool operate(enum operation operation, const struct corpus_file *file, st
     struct upk_options options = corpus_options;
     options.allocator = &allocator;
     struct upk_doc *doc = NULL;
-    struct upk_scan *scan = NULL;
+    struct upk_scan_result *scan = NULL;
     size_t written = 0;
     bool accepted = false;
     switch (operation) {

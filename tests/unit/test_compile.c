@@ -258,6 +258,9 @@ static void every_shortage_of_memory_is_an_error(void **state) {
         "policy p 1; alias a -> b; never os::*;\n"
         "type T = int | U | list<T>; type U = { a: int, b?: str chars \"a-z\" } | tuple<str, any...>;\n"
         "module m { class A new() state T because \"x\" | ref; func f(x: T) -> m::A because \"x\"; }\n"
+        "module n { dataclass D { a: int, b?: n::D }; pydantic P { a: int, b: int }; exception E(a: int) "
+        "{};\n"
+        "    namedtuple N(a: int); enum M { A = 1, B = true }; flag F { A = 1 }; flag G { A = 1, B = 2 }; }\n"
         "channel c { use p; root m::A | ref m::A | instance of p; }\n";
     enum { STEP = 16, ENOUGH = 1 << 20 };
     size_t refused = 0;

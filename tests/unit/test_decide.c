@@ -139,6 +139,35 @@ static void states_are_matched_as_they_end_up(void **state) {
     done();
 }
 
+/* Of the states that a class may have, the one that the stream seems to mean. */
+static void the_form_that_takes_the_kind_is_the_nearest(void **state) {
+    (void)state;
+    compile("policy p 1; module m { class C new() state { x: int } | new() state tuple<none, { x: int }> "
+            "| new() state list<int>; }");
+#define STATE(build) \
+    "\x80\x02"       \
+    "cm\nC\n)\x81" build "b."
+    DECIDE(STATE("}X\x01\0\0\0xNs"), UPK_ERR_RECIPE, "state at .x: expected int, found none");
+    DECIDE(STATE("N}X\x01\0\0\0xNs\x86"), UPK_ERR_RECIPE, "state at [1].x: expected int, found none");
+    DECIDE(STATE("]Na"), UPK_ERR_RECIPE, "state at [0]: expected int, found none");
+    DECIDE(STATE("N"), UPK_ERR_RECIPE, "state: expected { x: int }, found none");
+    done();
+}
+
+/* As a policy can hold it: `-` between two characters would be a range, so it stands last. */
+static void a_set_of_characters_is_shown_as_it_is_written(void **state) {
+    (void)state;
+    compile("policy p 1; root str chars \"%+./0-9-\";");
+    DECIDE("N.", UPK_ERR_ROOT, "expected str chars \"%+.-9-\", found none");
+    done();
+    compile("policy p 1; root str chars \"A,-\";");
+    DECIDE("N.", UPK_ERR_ROOT, "expected str chars \",A-\", found none");
+    done();
+    compile("policy p 1; root str chars \"+-.\";");
+    DECIDE("N.", UPK_ERR_ROOT, "expected str chars \"+-.\", found none");
+    done();
+}
+
 static void the_budget_of_matches_is_exact(void **state) {
     (void)state;
     static const char stream[] = "\x80\x02]((K\x01K\x02tcm\nf\nX\x02\0\0\0ab\x85R]K\x01"
@@ -199,6 +228,8 @@ int main(void) {
         cmocka_unit_test(python2_keys_equal_text_keys),
         cmocka_unit_test(assumptions_prove_nothing),
         cmocka_unit_test(states_are_matched_as_they_end_up),
+        cmocka_unit_test(the_form_that_takes_the_kind_is_the_nearest),
+        cmocka_unit_test(a_set_of_characters_is_shown_as_it_is_written),
         cmocka_unit_test(the_budget_of_matches_is_exact),
         cmocka_unit_test(texts_looked_through_again_and_again_are_refused),
     };

@@ -126,7 +126,7 @@ static void a_scan_counts_what_a_stream_needs(void **state) {
         "\x80\x02(cos\nsystem\ncdatetime\ndate\nq\0X\x04\0\0\0abcd\x85Rh\0"
         "c__builtin__\nunicode\n](K\x01M\x2c\x01X\x03\0\0\0abc\x8a\x09\0\0\0\0\0\0\0\0\x01"
         "et.";
-    struct upk_scan *scan = NULL;
+    struct upk_scan_result *scan = NULL;
     struct upk_error err;
     if (!upk_scan(stream, sizeof stream - 1, NULL, &scan, &err)) fail_msg("%s", err.detail);
     static const struct {

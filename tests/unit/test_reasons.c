@@ -90,6 +90,27 @@ static void endless_and_long_types_are_cut(void **state) {
     }
 }
 
+static uint32_t named(uint32_t type, const char *name) {
+    table.types[type].name = t_text(&table, name);
+    return type;
+}
+
+static void long_and_inner_types_are_called_by_their_names(void **state) {
+    (void)state;
+    uint32_t i = int_type(), s = t_plain(&table, UPK_TYPE_STR);
+    uint32_t pair = named(T_RECORD(&table, 0, {"a", i, false}, {"b", s, false}), "Pair");
+    assert_type(pair, "{ a: int, b: str }");
+    assert_type(t_of(&table, UPK_TYPE_LIST, pair, 0), "list<Pair>");
+    assert_type(T_UNION(&table, i, pair), "int | Pair");
+    uint32_t list = named(t_of(&table, UPK_TYPE_LIST, 0, 0), "Tree");
+    table.types[list].a = list;
+    assert_type(list, "list<Tree>");
+    uint32_t text = t_sized(&table, UPK_TYPE_STR, 0, 0, 0, UINT64_C(1000000000000));
+    assert_type(T_UNION(&table, text, text, text),
+                "str[..1000000000000] | str[..1000000000000] | str[..1000000000000]");
+    assert_type(named(T_UNION(&table, text, text, text), "Odd\x1b"), "Odd\\x1b");
+}
+
 /* ---- the root */
 
 static void assert_root(struct upk_value root, uint32_t type, unsigned code, const struct upk_cell *cell,
@@ -251,6 +272,7 @@ int main(void) {
         TEST(numbers_of_129_bits_are_written),
         TEST(characters_are_written_with_the_dash_last),
         TEST(endless_and_long_types_are_cut),
+        TEST(long_and_inner_types_are_called_by_their_names),
         TEST(the_value_at_fault_is_named),
         TEST(a_name_left_over_is_a_spelling),
         TEST(the_nearest_form_gives_the_reason),

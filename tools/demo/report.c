@@ -1,4 +1,4 @@
-/* A host program that reads what a worker sent back: fields by name, classes by row id.
+/* A host program that reads what a worker sent back: classes by row id, fields by name.
  *
  * Layer: example, over the runtime's public interface and the compiled policy `worker.result` of README.md.
  */
@@ -8,26 +8,22 @@
 #include "upk.h"
 #include "worker.h"
 
-/* The field's type is what the policy says, so only its absence is left to be asked for. */
-static bool field(struct upk_value record, const char *key, struct upk_value *out) {
-    return upk_dict_get(record, key, out);
-}
-
-static void report_result(struct upk_value result) {
-    struct upk_value state, value;
+/* The policy says that these fields are there and what they are. */
+static void report_result(const struct upk_doc *doc, struct upk_value result) {
+    struct upk_value errors;
     int64_t code = 0;
     const char *text = "";
     size_t len = 0;
-    if (!upk_object_state(result, &state)) return;
-    if (field(state, "exit_code", &value)) upk_get_int64(value, &code);
-    if (field(state, "stdout", &value)) upk_get_str(value, &text, &len);
+    upk_field_int64(doc, result, "exit_code", &code);
+    upk_field_str(doc, result, "stdout", &text, &len);
     printf("exit %" PRId64 ", %zu bytes of output\n", code, len);
-    if (field(state, "stderr", &value)) puts("with errors");
+    if (upk_object_field(doc, result, "stderr", &errors)) puts("with errors"); /* may be absent */
 }
 
-static void report(struct upk_value root) {
+static void report(const struct upk_doc *doc) {
+    const struct upk_value root = upk_doc_root(doc);
     switch (upk_object_row(root)) {
-    case WORKER_RESULT_WORKER_BASH_BASHRESULT: report_result(root); break;
+    case WORKER_RESULT_WORKER_BASH_BASHRESULT: report_result(doc, root); break;
     default: puts("plain data"); break;
     }
 }
@@ -45,7 +41,7 @@ int main(int argc, char **argv) {
         upk_error_write(&err, stderr);
         return 1;
     }
-    report(upk_doc_root(doc));
+    report(doc);
     upk_doc_free(doc);
     return 0;
 }
