@@ -81,7 +81,8 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
     size_t longest = module_len > name_len ? module_len : name_len;
     if (longest > m->most_name) m->most_name = longest;
     if (module_len == 0 || name_len == 0 || longest > m->budgets[UPK_BUDGET_NAME]) {
-        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, module, module_len, name, name_len);
+        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, m->protocol < 3,
+                                 (struct upk_compat){module, module_len, name, name_len});
     }
     bool full = m->name_cap > NAMES_LISTED && 2 * m->name_count >= m->name_cap;
     struct name_slot *slot = full ? NULL : name_slot(m, module, module_len, name, name_len);
@@ -94,7 +95,9 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
         bool old = m->protocol < 3;
         if (m->policy) {
             row = find_row(m->policy, !old, module, module_len, name, name_len);
-            if (!row) return machine_fail_name(m, UPK_ERR_GLOBAL, module, module_len, name, name_len);
+            if (!row)
+                return machine_fail_name(m, UPK_ERR_GLOBAL, old,
+                                         (struct upk_compat){module, module_len, name, name_len});
         }
         if (!fail_over(m, UPK_BUDGET_NAMES, m->name_count + 1)) return false;
         slot->global = global_new(m, module, module_len, name, name_len, row, old);
@@ -108,22 +111,23 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
 
 bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len,
                     struct upk_value *out) {
-    const struct upk_row *r = &m->policy->rows[row];
-    const uint8_t *pool = (const uint8_t *)m->policy->pool;
-    size_t name_len = r->qualname.len + 1;
-    if (len > UPK_NAME_MOST || name_len + len > UPK_NAME_MOST) {
-        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, pool + r->module.at, r->module.len, attribute, len);
+    struct upk_compat n = row_name(m->policy, row);
+    const size_t outer = n.name_len + 1;
+    if (len > UPK_NAME_MOST || outer + len > UPK_NAME_MOST) {
+        n.name = attribute;
+        n.name_len = len;
+        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, false, n);
     }
-    name_len += len;
-    uint8_t *name = mem_alloc(&m->doc->mem, name_len);
+    uint8_t *name = mem_alloc(&m->doc->mem, outer + len);
     if (!name) return machine_fail_memory(m);
-    memcpy(name, pool + r->qualname.at, r->qualname.len);
-    name[r->qualname.len] = '.';
-    memcpy(name + r->qualname.len + 1, attribute, len);
-    uint32_t found = find_row(m->policy, 1, pool + r->module.at, r->module.len, name, name_len);
-    if (!found)
-        return machine_fail_name(m, UPK_ERR_GLOBAL, pool + r->module.at, r->module.len, name, name_len);
-    struct global *g = global_new(m, pool + r->module.at, r->module.len, name, name_len, found, false);
+    memcpy(name, n.name, n.name_len);
+    name[n.name_len] = '.';
+    memcpy(name + outer, attribute, len);
+    n.name = name;
+    n.name_len = outer + len;
+    uint32_t found = find_row(m->policy, 1, n.module, n.module_len, n.name, n.name_len);
+    if (!found) return machine_fail_name(m, UPK_ERR_GLOBAL, false, n);
+    struct global *g = global_new(m, n.module, n.module_len, n.name, n.name_len, found, false);
     if (!g) return false;
     *out = value_of_cell(&g->cell);
     return true;
@@ -139,7 +143,7 @@ static bool match_if_final(struct machine *m, struct object *o) {
     bool final = o->cell.flags & CELL_BUILT || !(row->flags & steps);
     bool flat = !kind_has_cell(o->state.kind) || !(o->state.as.cell->flags & CELL_HAS_CELL);
     if (!final || !flat || o->more || o->state.kind == UPK_OBJECT || row->form_count == 0) return true;
-    if (row->special) return true; /* it may still be used up by another spelling (N8) */
+    if (row->special == UPK_SPECIAL_PARTIAL) return true; /* it may still be used up by a call of it (N8) */
     return match_early(m->doc, o) || machine_fail_memory(m);
 }
 
@@ -258,7 +262,8 @@ static bool object_grow(struct machine *m, struct object *o, unsigned container,
                                                 : UPK_ROW_ADDS;
     if (m->policy && !may_step(m, o, row_flag, what)) return false;
     /* N6 gives all items or pairs with the call; more of them would need to be looked at as one with those. */
-    if (m->policy && o->more && o->more->base) return machine_fail_row(m, UPK_ERR_STEP, o->cell.len, what);
+    if (m->policy && o->more && o->more->base)
+        return machine_fail_detail(m, UPK_ERR_STEP, "%s on an object whose items came with the call", what);
     o->cell.flags |= container == UPK_LIST   ? CELL_DID_ITEMS
                      : container == UPK_DICT ? CELL_DID_PAIRS
                                              : CELL_DID_ADDS;

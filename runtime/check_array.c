@@ -1,6 +1,6 @@
 /* Native check of array.array: type code, machine format and items agree.
  *
- * Source: array__array_reconstructor, array___reduce_ex__ and the table `descriptors` in Modules/arraymodule.c of CPython.
+ * Source: array__array_reconstructor, array_array___reduce_ex__ and the table `descriptors` in Modules/arraymodule.c of CPython.
  *
  * Layer: runtime, part of native checks (check.h).
  */

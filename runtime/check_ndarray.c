@@ -25,9 +25,9 @@ static bool wrong(struct native *c, const char *what) { return check_fails(c, "a
 
 struct text_level {
     struct npy_type type;
-    uint64_t base;   /* of the item, in the outermost item */
-    uint64_t repeat; /* items of a sub-array still to come, this one included */
-    uint32_t next;
+    uint64_t base;        /* of the item, in the outermost item */
+    uint64_t repeat;      /* items of a sub-array still to come, this one included */
+    uint32_t next, place; /* part to look at, and where (npy_part) */
 };
 
 struct data {
@@ -75,7 +75,7 @@ static bool texts_hold(struct native *c, const struct data *d, struct upk_value 
         if (l->type.kind == 'U' && !text_holds(c, d, &l->type, l->base)) return false;
         if (n < NPY_MOST_LEVELS && l->next < npy_part_count(&l->type)) {
             struct text_level *const below = &levels[n];
-            if (!numpy_part(c, &l->type, l->next++, &part, &offset)) return false;
+            if (!numpy_part(c, &l->type, l->next++, &l->place, &part, &offset)) return false;
             *below = (struct text_level){.base = l->base + offset, .repeat = repeats(&l->type)};
             if (npy_read(part, &below->type)) return wrong(c, "dtype");
             n += (below->type.flags & NPY_TEXT) != 0;
@@ -111,26 +111,6 @@ static bool array_opens(struct native *c, struct upk_value shape, struct upk_val
            wrong(c, "its shape is no tuple of sizes, has too many of them, or is larger than memory");
 }
 
-/* The bytes of a value; false: it has none that are known. */
-static bool bytes_of(const struct native *c, struct upk_value v, const uint8_t **at, uint64_t *len) {
-    v = value_resolve(v);
-    size_t n = v.len;
-    switch (v.kind) {
-    case UPK_BYTES:
-    case UPK_STR8: *at = v.as.bytes; break;
-    case UPK_BYTEARRAY:
-        *at = as_bytearray(v.as.cell)->bytes;
-        n = v.as.cell->len;
-        break;
-    case UPK_BUFFER:
-        if (!upk_doc_buffer(c->m->doc, (size_t)v.as.i, at, &n)) return false;
-        break;
-    default: return false;
-    }
-    *len = n;
-    return true;
-}
-
 /* `items` of this dtype, as bytes. */
 static bool data_hold(struct native *c, struct upk_value dtype, const struct npy_type *t, uint64_t items,
                       struct upk_value v) {
@@ -139,7 +119,7 @@ static bool data_hold(struct native *c, struct upk_value dtype, const struct npy
     if (t->kind == 'O') return wrong(c, "objects as bytes");
     if (t->base.kind != UPK_INVALID) return wrong(c, "its dtype is a sub-array");
     if (!npy_multiply(items, t->itemsize, &size)) return wrong(c, "larger than memory");
-    if (!bytes_of(c, v, &d.at, &len)) return wrong(c, "its data are no bytes");
+    if (!npy_bytes(c->m->doc, v, &d.at, &len)) return wrong(c, "its data are no bytes");
     if (len != size) {
         return check_fails(c, "array: %" PRIu64 " items of %" PRIu64 " bytes, and %" PRIu64 " bytes of data",
                            items, t->itemsize, len);
@@ -168,7 +148,7 @@ static bool mask_size(struct native *c, struct upk_value dtype, uint64_t *out) {
         uint64_t offset;
         if (!check_pays(c, 1, 1)) return false;
         if (n < NPY_MOST_LEVELS && l->next < npy_part_count(&l->type)) {
-            if (!numpy_part(c, &l->type, l->next++, &part, &offset)) return false;
+            if (!numpy_part(c, &l->type, l->next++, &l->place, &part, &offset)) return false;
             size[n] = 0;
             levels[n] = (struct text_level){.repeat = repeats(&l->type)};
             if (npy_read(part, &levels[n++].type)) return wrong(c, "dtype");
@@ -187,7 +167,7 @@ static bool mask_holds(struct native *c, struct upk_value dtype, uint64_t items,
     const uint8_t *at;
     uint64_t each, size, len;
     if (!mask_size(c, dtype, &each)) return false;
-    if (!bytes_of(c, v, &at, &len)) return wrong(c, "its mask is no bytes");
+    if (!npy_bytes(c->m->doc, v, &at, &len)) return wrong(c, "its mask is no bytes");
     return (npy_multiply(items, each, &size) && size == len) || wrong(c, "its mask is of another length");
 }
 
@@ -199,8 +179,9 @@ bool check_ndarray(struct native *c) {
     if (state.kind != UPK_TUPLE ||
         (state.as.cell->len != STATE_LEN && state.as.cell->len != MASKED_STATE_LEN))
         return wrong(c, "its state is no tuple of 5 or 7");
-    /* All cells of a cycle have one size (measure.c). */
-    if (c->m->doc->cyclic && state.as.cell->size >= c->object->cell.size) return wrong(c, "it holds itself");
+    /* All cells of a cycle have one depth, and a cell is deeper than what it holds elsewhere (measure.c). */
+    if (c->m->doc->cyclic && state.as.cell->depth >= c->object->cell.depth)
+        return wrong(c, "it holds itself");
     const struct upk_value *const s = state.as.cell->items;
     if (!array_opens(c, s[1], s[2], &t, &items)) return false;
     if (!(t.kind == 'O' ? objects_hold(c, items, s[4]) : data_hold(c, s[2], &t, items, s[4]))) return false;

@@ -14,9 +14,12 @@
 /* A dtype on the way down, and what is known of it so far. */
 struct level {
     struct npy_type type;
-    uint32_t next;  /* part to look at */
-    uint64_t align; /* largest of its fields */
-    int64_t flags;  /* that its parts hand up: NPY_TEXT, NPY_RECORD */
+    uint32_t next;   /* part to look at */
+    uint32_t place;  /* of its field (npy_part) */
+    uint32_t levels; /* of its parts, so far */
+    uint64_t align;  /* largest of its fields */
+    int64_t flags;   /* that its parts hand up: NPY_TEXT, NPY_RECORD */
+    bool known;      /* proved before */
 };
 
 static bool wrong(struct native *c, const char *what) { return check_fails(c, "dtype: %s", what); }
@@ -77,15 +80,13 @@ static bool void_opens(struct native *c, const struct npy_type *t) {
 
 /* ---- records */
 
-static bool is_same_text(struct upk_value a, struct upk_value b) {
-    a = value_resolve(a);
-    b = value_resolve(b);
-    return value_is_str(a) && value_is_str(b) && bytes_compare(a.as.bytes, a.len, b.as.bytes, b.len) == 0;
-}
-
-static bool is_name(const struct npy_type *t, struct upk_value text) {
-    for (uint32_t i = 0; i < t->names->len; i++) {
-        if (is_same_text(t->names->items[i], text)) return true;
+/* Names stand in the order of their fields, so that one is looked for at *place first. */
+static bool is_name(const struct npy_type *t, struct upk_value text, uint32_t *place, uint64_t *looks) {
+    for (uint32_t n = 0, at = *place; n < t->names->len; n++, at++) {
+        if (at >= t->names->len) at = 0;
+        if (!npy_same_name(t->names->items[at], text, looks)) continue;
+        *place = at + 1;
+        return true;
     }
     return false;
 }
@@ -113,42 +114,44 @@ static bool is_field(struct upk_value v) {
     return v.kind == UPK_TUPLE && (v.as.cell->len == 2 || v.as.cell->len == 3);
 }
 
-/* What stands under a key that is no name is the field of the one name that has this title. */
-static bool title_holds(struct native *c, const struct npy_type *t, uint32_t at) {
-    const struct upk_value title = t->fields->items[at];
-    for (uint32_t k = 0; k < t->fields->len; k += 2) {
-        const struct upk_value field = t->fields->items[k + 1];
-        if (k == at || !is_same_text(title_of(field), title)) continue;
-        return (is_field(field) && is_same_field(field, t->fields->items[at + 1]) &&
-                is_name(t, t->fields->items[k])) ||
+static bool is_title_of(const struct npy_type *t, uint32_t at, struct upk_value title, uint64_t *looks) {
+    return npy_same_name(title_of(t->fields->items[at + 1]), title, looks);
+}
+
+/* What stands under a key that is no name is the field of the one name that has this title: the one before it, as a rule. */
+static bool title_holds(struct native *c, const struct npy_type *t, uint32_t at, uint64_t *looks) {
+    const struct upk_cell *const fields = t->fields;
+    uint32_t place = 0, k = at ? at - 2 : 0;
+    for (uint32_t n = 0; n < fields->len; n += 2, k = k + 2 < fields->len ? k + 2 : 0) {
+        if (k == at || !is_title_of(t, k, fields->items[at], looks)) continue;
+        return (is_field(fields->items[k + 1]) &&
+                is_same_field(fields->items[k + 1], fields->items[at + 1]) &&
+                is_name(t, fields->items[k], &place, looks)) ||
                wrong(c, "a title that is another field");
     }
     return wrong(c, "fields that no name has");
 }
 
-/* Each name once and with its field, and no field but those of the names and titles. */
+/* Each name once and with its field, and no field but those of the names and titles.
+ * INVARIANT: no two keys of a dict are equal.  So if as many keys are names as there are names, no two of those are equal
+ * either, and each has its field. */
 static bool names_hold(struct native *c, const struct npy_type *t) {
-    uint32_t titles = 0, others = 0;
-    for (uint32_t i = 0; i < t->names->len; i++) {
-        const struct upk_value name = value_resolve(t->names->items[i]);
-        if (!check_pays(c, (size_t)i + t->fields->len, 4)) return false;
-        if (!value_is_str(name)) return wrong(c, "a name that is no str");
-        for (uint32_t k = 0; k < i; k++) {
-            if (is_same_text(t->names->items[k], name)) return wrong(c, "two names are equal");
-        }
-    }
+    uint32_t names = 0, titles = 0, others = 0, place = 0;
     for (uint32_t k = 0; k < t->fields->len; k += 2) {
-        if (!check_pays(c, (size_t)t->names->len + t->fields->len, 4)) return false;
+        uint64_t looks = 1;
         if (!is_field(t->fields->items[k + 1])) return wrong(c, "a field that is no pair");
-        if (!is_name(t, t->fields->items[k])) {
-            if (!title_holds(c, t, k)) return false;
+        if (is_name(t, t->fields->items[k], &place, &looks)) {
+            names++;
+            titles += title_of(t->fields->items[k + 1]).kind != UPK_INVALID;
+        } else if (title_holds(c, t, k, &looks)) {
             others++;
-        } else if (title_of(t->fields->items[k + 1]).kind != UPK_INVALID) {
-            titles++;
+        } else {
+            return false;
         }
+        if (!check_pays(c, looks, 4)) return false;
     }
     if (titles != others) return wrong(c, "a title without its field, or that is a name");
-    return t->fields->len / 2 - others == t->names->len || wrong(c, "a name without field");
+    return names == t->names->len || wrong(c, "a name without field, or two that are equal");
 }
 
 /* ---- the walk: parts first */
@@ -175,6 +178,8 @@ static bool part_joins(struct native *c, struct level *l, const struct npy_type 
 
 static bool level_closes(struct native *c, struct level *l) {
     struct npy_type *const t = &l->type;
+    if (l->known) return true;
+    l->levels++;
     const bool record = t->names != NULL, aligned = t->flags & NPY_ALIGNED;
     const int64_t flags = l->flags | (record ? NPY_RECORD : 0) | (record && aligned ? NPY_ALIGNED : 0);
     if (!record && t->base.kind == UPK_INVALID) return scalar_holds(c, t);
@@ -188,10 +193,18 @@ static bool level_closes(struct native *c, struct level *l) {
     return !record || t->itemsize % align == 0 || wrong(c, "item size out of alignment");
 }
 
-bool numpy_part(struct native *c, const struct npy_type *t, uint32_t i, struct upk_value *dtype,
-                uint64_t *offset) {
-    if (t->names && !check_pays(c, t->fields->len, 8)) return false;
-    return npy_part(t, i, dtype, offset) || wrong(c, "a name without field");
+bool numpy_part(struct native *c, const struct npy_type *t, uint32_t i, uint32_t *place,
+                struct upk_value *dtype, uint64_t *offset) {
+    uint64_t looks = 0;
+    const bool found = npy_part(t, i, place, &looks, dtype, offset);
+    return check_pays(c, looks, 4) && (found || wrong(c, "a name without field"));
+}
+
+/* A dtype of which many things are made is proved once.  What it is made of does not change any more: what was an argument is
+ * hard (freeze.c), and all else is judged at STOP. */
+static struct dtype_memo *memo_of(struct native *c, const struct object *dtype) {
+    const uint64_t h = (uint64_t)(uintptr_t)dtype * UINT64_C(0x9e3779b97f4a7c15);
+    return &c->m->rare.dtypes[(h >> 32) % DTYPE_MEMOS];
 }
 
 static bool level_opens(struct native *c, struct level *l, struct upk_value dtype) {
@@ -199,9 +212,16 @@ static bool level_opens(struct native *c, struct level *l, struct upk_value dtyp
     const char *const fault = npy_read(dtype, &l->type);
     if (fault) return wrong(c, fault);
     if (!check_pays(c, 1, 1)) return false;
-    /* All cells of a cycle have one size (measure.c): a dtype that holds itself is of the size of its state. */
     const struct object *const o = l->type.object;
-    if (c->m->doc->cyclic && value_resolve(o->state).as.cell->size >= o->cell.size)
+    const struct dtype_memo *const memo = memo_of(c, o);
+    if (memo->dtype == &o->cell) {
+        l->known = true;
+        l->levels = memo->levels;
+        l->next = npy_part_count(&l->type);
+        return true;
+    }
+    /* All cells of a cycle have one depth, and a cell is deeper than what it holds elsewhere (measure.c). */
+    if (c->m->doc->cyclic && value_resolve(o->state).as.cell->depth >= o->cell.depth)
         return wrong(c, "it holds itself");
     if (!l->type.names && l->type.base.kind == UPK_INVALID)
         return !l->type.named || wrong(c, "a class without fields");
@@ -218,18 +238,23 @@ bool numpy_dtype_holds(struct native *c, struct upk_value dtype, struct npy_type
         struct upk_value part;
         uint64_t offset;
         if (l->next < npy_part_count(&l->type)) {
-            if (!numpy_part(c, &l->type, l->next++, &part, &offset)) return false;
+            if (!numpy_part(c, &l->type, l->next++, &l->place, &part, &offset)) return false;
             if (n == NPY_MOST_LEVELS) return check_fails(c, "dtype: more than %d levels", NPY_MOST_LEVELS);
             offsets[n] = offset;
             if (!level_opens(c, &levels[n++], part)) return false;
             continue;
         }
         if (!level_closes(c, l)) return false;
+        if (n - 1 + l->levels > NPY_MOST_LEVELS)
+            return check_fails(c, "dtype: more than %d levels", NPY_MOST_LEVELS);
+        *memo_of(c, l->type.object) = (struct dtype_memo){&l->type.object->cell, l->levels};
         if (--n == 0) {
             *out = l->type;
             return true;
         }
-        if (!part_joins(c, &levels[n - 1], &l->type, offsets[n])) return false;
+        struct level *const above = &levels[n - 1];
+        if (!part_joins(c, above, &l->type, offsets[n])) return false;
+        if (l->levels > above->levels) above->levels = l->levels;
     }
 }
 

@@ -16,8 +16,8 @@ enum { NPY_MOST_LEVELS = 16 }; /* of dtypes within dtypes */
 
 /* The whole of npdtype, for any value.  On success *out is the dtype. */
 bool numpy_dtype_holds(struct native *c, struct upk_value dtype, struct npy_type *out);
-/* Part i of a dtype, paid for: finding a field takes a look at each. */
-bool numpy_part(struct native *c, const struct npy_type *t, uint32_t i, struct upk_value *dtype,
-                uint64_t *offset);
+/* Part i of a dtype, as npy_part, paid for. */
+bool numpy_part(struct native *c, const struct npy_type *t, uint32_t i, uint32_t *place,
+                struct upk_value *dtype, uint64_t *offset);
 
 #endif

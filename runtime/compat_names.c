@@ -1,10 +1,12 @@
-/* The Python 2 names.  Layer: see compat_names.h.
+/* Other spellings of names.  Layer: see compat_names.h.
  *
  * The two tables are NAME_MAPPING and IMPORT_MAPPING of CPython's Lib/_compat_pickle.py, together with the
  * names that it adds to them (the exceptions; the same from 3.6 to 3.13 but for Tix, which later versions
  * drop).
  */
 #include "compat_names.h"
+
+#include <string.h>
 
 #include "bytes.h"
 
@@ -221,4 +223,45 @@ bool upk_compat_name(const uint8_t *module, size_t module_len, const uint8_t *na
     const struct upk_compat_module *const m = find_module(module, module_len);
     if (m) set_text(&out->module, &out->module_len, m->now);
     return m != NULL;
+}
+
+static bool is_pair(const struct upk_compat *n, const char *module, const char *name) {
+    return bytes_are(n->module, n->module_len, module) && bytes_are(n->name, n->name_len, name);
+}
+
+/* `n`, if its module is `from` or below it, with `to` in the place of that. */
+static bool move_module(struct upk_compat *n, const char *from, const char *to,
+                        uint8_t room[NAME_MODERN_ROOM]) {
+    const size_t from_len = strlen(from), to_len = strlen(to);
+    if (n->module_len < from_len || memcmp(n->module, from, from_len) != 0) return false;
+    const size_t rest = n->module_len - from_len;
+    if ((rest && n->module[from_len] != '.') || rest > NAME_MODERN_ROOM - to_len) return false;
+    memcpy(room, to, to_len);
+    memcpy(room + to_len, n->module + from_len, rest);
+    n->module = room;
+    n->module_len = to_len + rest;
+    return true;
+}
+
+struct upk_compat name_modern(bool old, struct upk_compat spelled, uint8_t room[NAME_MODERN_ROOM]) {
+    static const char *const modules[][2] = {
+#define UPK_X(from, to) {from, to},
+        UPK_ALIAS_MODULES(UPK_X)
+#undef UPK_X
+    };
+    static const char *const names[][4] = {
+#define UPK_X(from_module, from_name, module, name) {from_module, from_name, module, name},
+        UPK_ALIAS_NAMES(UPK_X)
+#undef UPK_X
+    };
+    struct upk_compat n = spelled;
+    if (old) (void)upk_compat_name(spelled.module, spelled.module_len, spelled.name, spelled.name_len, &n);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (move_module(&n, modules[i][0], modules[i][1], room)) break;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!is_pair(&n, names[i][0], names[i][1])) continue;
+        return (struct upk_compat){(const uint8_t *)names[i][2], strlen(names[i][2]),
+                                   (const uint8_t *)names[i][3], strlen(names[i][3])};
+    }
+    return n;
 }

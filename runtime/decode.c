@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "text.h"
 
 static bool refuse(struct upk_error *err, const struct upk_error *why) {
     if (err) *err = *why;
@@ -56,7 +57,10 @@ static bool match(struct machine *m) {
         e->arity = object_args(why.object)->len;
         if (why.object->cell.len) error_row(e, m->policy, why.object->cell.len, why.form);
     }
-    value_path(m->doc, why.cell ? why.cell : why.object ? &why.object->cell : NULL, e->path, sizeof e->path);
+    const bool reached = value_path(m->doc, why.object ? &why.object->cell : NULL, e->path, sizeof e->path);
+    struct text path = {.at = e->path, .size = sizeof e->path, .len = strlen(e->path)};
+    if (reached) text_add_whole(&path, why.path);
+    memcpy(m->part, why.part, sizeof why.part);
     return false;
 }
 
@@ -121,13 +125,13 @@ static bool copy_buffers(struct upk_doc *doc, bool deep) {
 
 static void complete_error(struct machine *m) {
     struct upk_error *e = &m->error;
-    error_policy(e, m->policy);
-    if (m->policy && e->code == UPK_ERR_OPCODE_REFUSED) e->families = (uint8_t)policy_families(m->policy);
     bool malformed =
         e->code < 200 || e->code == UPK_ERR_OPCODE_REFUSED || e->code == UPK_ERR_PROTOCOL_REFUSED;
     const char *kind =
         malformed && m->protocol < 2 ? sniff_file(m->start, (size_t)(m->end - m->start)) : NULL;
     if (kind) (void)snprintf(e->file_kind, sizeof e->file_kind, "%s", kind);
+    error_policy(e, m->policy);
+    error_advise(e, m->policy, m->protocol, m->part);
 }
 
 bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len,
@@ -143,6 +147,7 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
     if (!bytes) bytes = nothing;
     if (over_bytes(o, budgets, len, &m->error)) {
         error_policy(&m->error, policy);
+        error_advise(&m->error, policy, 0, "");
         return false;
     }
     struct upk_doc *doc = doc_new(policy, o, budgets, &over_cap);

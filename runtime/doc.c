@@ -194,7 +194,8 @@ bool upk_pair_at(struct upk_value v, size_t i, struct upk_value *key, struct upk
 
 bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out) {
     struct upk_value k, v;
-    for (size_t i = 0; upk_pair_at(dict, i, &k, &v); i++) {
+    /* From the end: of equal keys, which an inspected document may have, Python keeps the last value. */
+    for (size_t i = upk_pair_len(dict); i-- > 0 && upk_pair_at(dict, i, &k, &v);) {
         const char *text;
         size_t n;
         if (upk_get_str(k, &text, &n) && bytes_are((const uint8_t *)text, n, key)) {
@@ -219,6 +220,30 @@ uint32_t upk_object_row(struct upk_value v) {
 uint32_t upk_global_row(struct upk_value v) {
     v = value_resolve(v);
     return v.kind == UPK_GLOBAL ? v.as.cell->len : 0;
+}
+
+/* The row of a class; 0: it has none, or one that grants nothing. */
+static uint32_t class_row(const struct upk_policy *p, uint32_t class) {
+    const struct upk_class *c = &p->classes[class];
+    const uint32_t row =
+        find_row(p, 1, p->pool + c->module.at, c->module.len, p->pool + c->qualname.at, c->qualname.len);
+    return row && p->rows[row].form_count ? row : 0;
+}
+
+uint32_t upk_value_row(const struct upk_doc *doc, struct upk_value v) {
+    const struct upk_policy *p = doc->policy;
+    uint32_t row = 0, form = 0;
+    v = value_resolve(v);
+    if (!p) return 0;
+    if (v.kind == UPK_OBJECT) {
+        row = v.as.cell->len;
+        form = v.as.cell->cap;
+    } else if (v.kind == UPK_GLOBAL && p->rows[v.as.cell->len].flags & UPK_ROW_CONST) {
+        row = v.as.cell->len;
+        form = p->rows[row].first_form;
+    }
+    const uint32_t class = form ? class_row(p, p->forms[form].result) : 0;
+    return class ? class : row;
 }
 
 bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len,

@@ -219,6 +219,8 @@ static inline uint32_t find_row(const struct upk_policy *p, unsigned reading, co
 struct upk_compat global_name(const struct global *g);
 /* In its one modern spelling.  (doc.c) */
 struct upk_compat row_name(const struct upk_policy *p, uint32_t row);
+/* Is it the class of an `enum` or `flag`, whose members have rows of their own?  (member.c) */
+bool row_has_members(const struct upk_policy *p, uint32_t row);
 /* On the closed list of callables that no policy should grant.  (dangerous.c) */
 bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len);
 
@@ -231,8 +233,13 @@ unsigned op_family(unsigned op); /* enum upk_family */
 uint32_t policy_families(const struct upk_policy *policy);
 void error_set(struct upk_error *err, unsigned code, uint64_t offset, unsigned op);
 void error_policy(struct upk_error *err, const struct upk_policy *policy);
-/* The names of a row, and the policy's line: of `form` where it is not 0, else of the row. */
+/* The policy's line: of `form` where it is not 0, else of the row. */
+void error_rule(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form);
+/* The names of a row, and that. */
 void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form);
+/* What the policy would have to say, once all else is known of the refusal; `part` of an object is at fault, "" none.  (grant.c) */
+void error_advise(struct upk_error *err, const struct upk_policy *policy, unsigned protocol,
+                  const char *part);
 
 /* ---- numbers and text (number.c, utf8.c) */
 
@@ -266,9 +273,10 @@ bool int_within_mask(struct upk_value v, const uint64_t mask[2]);
 struct match_result { /* where and why matching failed */
     unsigned code;
     const struct object *object; /* the object that fits no form; NULL: the root type */
-    struct upk_cell *cell;       /* cell at fault, for the path; NULL: the root itself */
     char detail[160];
-    uint32_t form; /* the form that came nearest; 0 none */
+    char path[160]; /* of what is at fault, from the object or the root on: ".state.id", "[3]" */
+    char part[80];  /* of the object: "argument 2 (`x`)"; empty: as a whole */
+    uint32_t form;  /* the form that came nearest; 0 none */
 };
 
 /* Exact depth and expanded size of a stale document on the condensation of its graph, as the opcodes built it: a component of
@@ -287,7 +295,7 @@ bool match_early(struct upk_doc *doc, struct object *o);
 void match_free(struct upk_doc *doc);
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches,
                                  struct match_result *why);
-/* Path from the root to `target` as text ($.a[3]); "$" when it is the root or not reached. */
-void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size);
+/* Path from the root to `target` as text ($.a[3]); "$" when it is the root (NULL too).  false: not reached, and "$" again. */
+bool value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size);
 
 #endif

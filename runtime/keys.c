@@ -1,7 +1,8 @@
 /* Keys of dicts and members of sets: hashable ones only, and under a policy none equal in Python twice.
  *
  * Numbers are equal across types (1, True, 1.0); NaN equals nothing; str and bytes are never equal, and a Python 2 str counts
- * as both; tuples and frozensets are equal by their members; names by what they name; objects and the rest by identity.
+ * as both; tuples and frozensets are equal by their members; names by what they name, where two names of an enum name one member
+ * if its policy says one value for both; objects and the rest by identity.
  * Small containers are looked through as they grow: those of scalars by a bitmap of short hashes.  Large ones wait for STOP and
  * are then hashed under a secret.  Hashing a tuple visits all of it, so its size with sharing written out is charged to the
  * budget `expanded`, and so are the bytes of its texts.
@@ -96,19 +97,66 @@ static bool texts_equal(struct upk_value a, struct upk_value b) {
     return !both && (a.as.bytes == b.as.bytes || memcmp(a.as.bytes, b.as.bytes, a.len) == 0);
 }
 
-static bool names_equal(struct upk_value a, struct upk_value b) {
+/* The form of a name that is a member of an enum and of a value that the policy says; NULL: it is none. */
+static const struct upk_form *member_form(const struct machine *m, const struct global *g) {
+    const struct upk_policy *const p = m->policy;
+    if (!p || !(p->rows[g->cell.len].flags & UPK_ROW_CONST)) return NULL;
+    const struct upk_row *const row = &p->rows[g->cell.len];
+    for (uint32_t i = 0; i < row->form_count; i++) {
+        const struct upk_form *const f = &p->forms[row->first_form + i];
+        if (f->verb == UPK_VERB_CONST && f->value) return f;
+    }
+    return NULL;
+}
+
+/* A literal type as what it equals: True is 1 (enum.py: a member of an equal value is another name of the first). */
+struct literal {
+    uint32_t kind; /* UPK_TYPE_NONE, INT_IS, STR_IS or BYTES_IS */
+    uint32_t negative, len;
+    uint64_t word[2];
+    const uint8_t *bytes;
+};
+
+static struct literal literal_of(const struct upk_policy *p, const struct upk_type *t) {
+    struct literal l = {.kind = t->kind};
+    if (t->kind == UPK_TYPE_TRUE || t->kind == UPK_TYPE_FALSE) {
+        l.kind = UPK_TYPE_INT_IS;
+        l.word[0] = t->kind == UPK_TYPE_TRUE;
+    } else if (t->kind == UPK_TYPE_INT_IS) {
+        const struct upk_bound *const b = &p->bounds[t->a];
+        l.negative = b->negative & 1;
+        memcpy(l.word, b->lo, sizeof l.word);
+    } else if (t->kind == UPK_TYPE_STR_IS || t->kind == UPK_TYPE_BYTES_IS) {
+        l.bytes = (const uint8_t *)p->pool + t->a;
+        l.len = t->b;
+    }
+    return l;
+}
+
+static bool literals_equal(const struct literal *a, const struct literal *b) {
+    return a->kind == b->kind && a->negative == b->negative && a->word[0] == b->word[0] &&
+           a->word[1] == b->word[1] && a->len == b->len &&
+           (a->len == 0 || memcmp(a->bytes, b->bytes, a->len) == 0);
+}
+
+static bool names_equal(const struct machine *m, struct upk_value a, struct upk_value b) {
     const struct global *x = as_global(a.as.cell), *y = as_global(b.as.cell);
-    return x == y || (x->cell.len && x->cell.len == y->cell.len);
+    if (x == y || (x->cell.len && x->cell.len == y->cell.len)) return true;
+    const struct upk_form *const f = member_form(m, x), *const g = member_form(m, y);
+    if (!f || !g || f->result != g->result) return false;
+    const struct literal value = literal_of(m->policy, &m->policy->types[f->value]),
+                         other = literal_of(m->policy, &m->policy->types[g->value]);
+    return literals_equal(&value, &other);
 }
 
 /* Equal, for all but tuples and frozensets of equal length, whose members decide (*inner). */
-static bool shallow_equal(struct upk_value a, struct upk_value b, bool *inner) {
+static bool shallow_equal(const struct machine *m, struct upk_value a, struct upk_value b, bool *inner) {
     *inner = false;
     if (is_number(a)) return is_number(b) && numbers_equal(a, b);
     if (is_text(a.kind)) return is_text(b.kind) && texts_equal(a, b);
     if (a.kind != b.kind) return false;
     if (a.kind == UPK_NONE) return true;
-    if (a.kind == UPK_GLOBAL) return names_equal(a, b);
+    if (a.kind == UPK_GLOBAL) return names_equal(m, a, b);
     if (a.as.cell == b.as.cell) return true;
     *inner = (a.kind == UPK_TUPLE || a.kind == UPK_FROZENSET) && a.as.cell->len == b.as.cell->len;
     return *inner;
@@ -120,6 +168,16 @@ static uint64_t hash_int(struct machine *m, struct upk_value v) {
     if (v.kind != UPK_BIGINT) return hash_number(m, (uint64_t)v.as.i);
     m->key_work += v.len / BYTES_A_VALUE;
     return hash_bytes(m, v.as.bytes, v.len, 3);
+}
+
+static uint64_t hash_name(struct machine *m, const struct global *g) {
+    const struct upk_form *const f = member_form(m, g);
+    if (!f) return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
+    const struct literal l = literal_of(m->policy, &m->policy->types[f->value]);
+    const uint64_t h = hash_number(m, l.word[0] ^ hash_number(m, l.word[1] ^ f->result));
+    if (l.len == 0) return h;
+    m->key_work += l.len / BYTES_A_VALUE;
+    return hash_bytes(m, l.bytes, l.len, h);
 }
 
 static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
@@ -136,10 +194,7 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     case UPK_STR:
     case UPK_STR8:
     case UPK_BYTES: m->key_work += v.len / BYTES_A_VALUE; return hash_bytes(m, v.as.bytes, v.len, 5);
-    case UPK_GLOBAL: {
-        const struct global *g = as_global(v.as.cell);
-        return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
-    }
+    case UPK_GLOBAL: return hash_name(m, as_global(v.as.cell));
     case UPK_NONE: return hash_number(m, UINT64_C(0x100000000));
     case UPK_INVALID:
     case UPK_BUFFER:
@@ -224,7 +279,7 @@ static bool nested_equal(struct machine *m, struct upk_value a, struct upk_value
     for (;;) {
         bool inner;
         a = value_resolve(a), b = value_resolve(b);
-        *equal = shallow_equal(a, b, &inner);
+        *equal = shallow_equal(m, a, b, &inner);
         if (*equal && inner && a.kind == UPK_FROZENSET) {
             uint64_t hashes[2];
             ok = hash_value(m, a, &hashes[0]) && hash_value(m, b, &hashes[1]);
@@ -418,7 +473,7 @@ static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t fr
             if (!fail_over(m, UPK_BUDGET_EXPANDED, m->key_work)) return false;
             for (uint32_t k = 0; k < i; k += step) {
                 bool inner;
-                if (shallow_equal(v, c->items[k], &inner)) return fail_equal(m, v);
+                if (shallow_equal(m, v, c->items[k], &inner)) return fail_equal(m, v);
             }
         }
         seen[h >> 6] |= bit;

@@ -95,6 +95,7 @@ bool machine_run(struct machine *m) {
     if (m->end == m->start) return machine_fail(m, UPK_ERR_TRUNCATED);
     if (m->policy && m->policy->protocol_min > 1 && *m->start != 0x80) {
         m->op = machine_op(*m->start);
+        if (m->op == UPK_OP_UNKNOWN) return machine_fail(m, UPK_ERR_OPCODE_UNKNOWN);
         return machine_fail_detail(m, UPK_ERR_PROTOCOL_REFUSED, "stream without PROTO, policy allows %u..%u",
                                    m->policy->protocol_min, m->policy->protocol_max);
     }

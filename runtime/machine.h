@@ -10,7 +10,8 @@
  *   call.c      names, calls, BUILD
  *   normalise.c what calls of old protocols spell (N2 to N9)
  *   freeze.c    what was used does not change (rules 2 and 9)
- *   fail.c      how it fails, and where
+ *   fail.c      how it fails
+ *   ahead.c     where in the value that is
  *   sniff.c     what the input is when it is no pickle
  *   decode.c    the entry points: machine, then measure, match, document
  *
@@ -45,6 +46,7 @@ struct machine {
     const uint8_t *start, *end; /* the stream */
     const uint8_t *limit;       /* end of the open frame, else `end` */
     const uint8_t *at;          /* the opcode being done */
+    const uint8_t *popped_at;   /* the last opcode that popped a mark to take what is above it */
     const uint8_t *p;           /* behind what was read; valid outside the loop's fast path */
     unsigned op;                /* enum upk_op at `at` */
     bool framed;
@@ -84,6 +86,7 @@ struct machine {
     /* What follows is set as needed, not cleared. */
     uint8_t dispatch[256];
     struct upk_error error;
+    char part[sizeof((struct match_result *)NULL)->part]; /* of an object, that is at fault */
     uint64_t op_counts[UPK_OP_END];
     struct upk_value stack_room[STACK_FIRST], memo_room[MEMO_FIRST];
     uint32_t marks_room[MARKS_FIRST];
@@ -100,9 +103,11 @@ __attribute__((format(printf, 3, 4))) bool machine_fail_detail(struct machine *m
                                                                const char *format, ...);
 bool machine_fail_memory(struct machine *m); /* the cap or the allocator */
 bool machine_fail_budget(struct machine *m, enum upk_budget budget, uint64_t figure);
-bool machine_fail_name(struct machine *m, unsigned code, const uint8_t *module, size_t module_len,
-                       const uint8_t *name, size_t name_len);
+/* `old`: N1 applies to the spelling. */
+bool machine_fail_name(struct machine *m, unsigned code, bool old, struct upk_compat spelled);
 bool machine_fail_row(struct machine *m, unsigned code, uint32_t row, const char *detail);
+/* The path of what the opcode at fault makes or changes; "$" where that is not known. */
+void machine_place(const struct machine *m, char *out, size_t size);
 const char *kind_word(unsigned kind);
 const char *sniff_file(const uint8_t *p, size_t n);
 

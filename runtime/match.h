@@ -69,7 +69,13 @@ struct sure_memo {
     uint32_t type, kinds;
 };
 
-enum { FIELD_MEMOS = 64, SURE_MEMOS = 64 };
+/* A dtype that holds (check_npdtype.c), and how many levels of dtypes it has. */
+struct dtype_memo {
+    const struct upk_cell *dtype;
+    uint32_t levels;
+};
+
+enum { FIELD_MEMOS = 64, SURE_MEMOS = 64, DTYPE_MEMOS = 64 };
 
 struct matcher {
     struct upk_doc *doc;
@@ -81,7 +87,10 @@ struct matcher {
     struct cyclic *cyclic;
     struct match_result native; /* the first object whose native check failed; object NULL: none */
     struct sure_memo sure[SURE_MEMOS];
-    struct field_memo fields[FIELD_MEMOS];
+    struct {
+        struct field_memo fields[FIELD_MEMOS];
+        struct dtype_memo dtypes[DTYPE_MEMOS];
+    } rare; /* which plain data never needs */
 };
 
 /* ---- shape_leaf.c: single values, already normalised, of a kind that the type takes */
@@ -122,7 +131,8 @@ enum form_bar {
     BAR_STATE,
     BAR_ITEMS,
     BAR_PAIRS,
-    BAR_ADDS
+    BAR_ADDS,
+    BAR_OPERAND /* what joins flags stands to the right of what joins flags */
 };
 enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f);
 
@@ -145,7 +155,8 @@ void cyclic_free(struct matcher *m);
 void explain_object(struct matcher *m, const struct object *o, struct match_result *why);
 void explain_root(struct matcher *m, struct match_result *why);
 
-void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type);
+/* false: by its name, for it would be long. */
+bool text_add_type(struct text *t, const struct upk_policy *p, uint32_t type);
 void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v);
 
 #endif

@@ -33,7 +33,7 @@ bool npy_multiply(uint64_t a, uint64_t b, uint64_t *out) {
 bool npy_count(const struct upk_cell *shape, uint64_t itemsize, uint64_t *out) {
     bool zero = false;
     uint64_t n = 1, size;
-    if (shape->len > NPY_MOST_DIMENSIONS) return false;
+    if (shape->len > UPK_MOST_DIMENSIONS) return false;
     for (uint32_t i = 0; i < shape->len; i++) {
         int64_t extent;
         if (!read_int(shape->items[i], &extent) || extent < 0) return false;
@@ -146,29 +146,56 @@ const char *npy_read(struct upk_value dtype, struct npy_type *out) {
     return NULL;
 }
 
-bool npy_field(const struct npy_type *record, struct upk_value name, struct upk_value *dtype,
-               uint64_t *offset) {
-    for (uint32_t i = 0; i < record->fields->len; i += 2) {
-        const struct upk_value key = value_resolve(record->fields->items[i]);
-        if (!value_is_str(key) || key.len != name.len || memcmp(key.as.bytes, name.as.bytes, name.len) != 0)
-            continue;
-        const struct upk_value field = value_resolve(record->fields->items[i + 1]);
-        int64_t at;
-        if (field.kind != UPK_TUPLE || field.as.cell->len < 2 || !read_int(field.as.cell->items[1], &at) ||
-            at < 0)
-            return false;
-        *dtype = value_resolve(field.as.cell->items[0]);
-        *offset = (uint64_t)at;
-        return true;
-    }
-    return false;
+bool npy_same_name(struct upk_value a, struct upk_value b, uint64_t *looks) {
+    enum { LOOK_BYTES = 32 };
+    a = value_resolve(a);
+    b = value_resolve(b);
+    ++*looks;
+    if (!value_is_str(a) || !value_is_str(b) || a.len != b.len) return false;
+    if (a.as.bytes == b.as.bytes) return true; /* the memo's, as a rule */
+    *looks += a.len / LOOK_BYTES;
+    return memcmp(a.as.bytes, b.as.bytes, a.len) == 0;
+}
+
+/* A field, (dtype, offset[, title]). */
+static bool read_field(struct upk_value field, struct upk_value *dtype, uint64_t *offset) {
+    int64_t at;
+    field = value_resolve(field);
+    if (field.kind != UPK_TUPLE || field.as.cell->len < 2 || !read_int(field.as.cell->items[1], &at) ||
+        at < 0)
+        return false;
+    *dtype = value_resolve(field.as.cell->items[0]);
+    *offset = (uint64_t)at;
+    return true;
 }
 
 uint32_t npy_part_count(const struct npy_type *t) { return t->names ? t->names->len : t->shape ? 1 : 0; }
 
-bool npy_part(const struct npy_type *t, uint32_t i, struct upk_value *dtype, uint64_t *offset) {
-    if (t->names) return npy_field(t, value_resolve(t->names->items[i]), dtype, offset);
-    *dtype = t->base;
-    *offset = 0;
+bool npy_part(const struct npy_type *t, uint32_t i, uint32_t *place, uint64_t *looks, struct upk_value *dtype,
+              uint64_t *offset) {
+    if (!t->names) {
+        *dtype = t->base;
+        *offset = 0;
+        return true;
+    }
+    const struct upk_cell *const fields = t->fields;
+    for (uint32_t n = 0, at = *place; n < fields->len; n += 2, at += 2) {
+        if (at >= fields->len) at = 0;
+        if (!npy_same_name(fields->items[at], t->names->items[i], looks)) continue;
+        *place = at + 2;
+        return read_field(fields->items[at + 1], dtype, offset);
+    }
+    return false;
+}
+
+bool npy_bytes(const struct upk_doc *doc, struct upk_value v, const uint8_t **at, uint64_t *len) {
+    size_t n = 0;
+    v = value_resolve(v);
+    if (v.kind == UPK_BUFFER) {
+        if (!upk_doc_buffer(doc, (size_t)v.as.i, at, &n)) return false;
+    } else if (!upk_get_bytes(v, at, &n)) {
+        return false;
+    }
+    *len = n;
     return true;
 }

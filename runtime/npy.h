@@ -6,7 +6,7 @@
  * Source: arraydescr_reduce and arraydescr_setstate in numpy/core/src/multiarray/descriptor.c (numpy 1.24); the numbers of
  * docs/checks.md.
  *
- * Layer: private to the runtime, over doc.h; under the native checks of numpy.
+ * Layer: private to the runtime, over doc.h; under the native checks of numpy, and get_ndarray.c.
  */
 #ifndef UPK_NPY_H
 #define UPK_NPY_H
@@ -30,8 +30,6 @@ struct npy_type {
     const struct object *object;
 };
 
-enum { NPY_MOST_DIMENSIONS = 64 };
-
 enum npy_flag {                   /* of the state */
                 NPY_TEXT = 8,     /* 'U', and what holds one */
                 NPY_RECORD = 16,  /* has fields, and what holds one that has */
@@ -43,13 +41,16 @@ const char *npy_read(struct upk_value dtype, struct npy_type *out);
 /* Items in a shape, a TUPLE of ints from 0; false: it is none, has too many dimensions, or with items of this size (the extents
  * that are 0 left out, as numpy computes it) is not within 63 bits. */
 bool npy_count(const struct upk_cell *shape, uint64_t itemsize, uint64_t *out);
-/* Field `name` of a record: its dtype and offset; false: it has none such.  Looks at fields one by one. */
-bool npy_field(const struct npy_type *record, struct upk_value name, struct upk_value *dtype,
-               uint64_t *offset);
+/* Equal names.  *looks counts one for a pair that is compared, and one for 32 bytes of its text. */
+bool npy_same_name(struct upk_value a, struct upk_value b, uint64_t *looks);
 /* The dtypes that it is made of: fields of a record, by name, or the one of a sub-array. */
 uint32_t npy_part_count(const struct npy_type *t);
-/* Part i of them; `offset` is 0 in a sub-array.  false: a name without field. */
-bool npy_part(const struct npy_type *t, uint32_t i, struct upk_value *dtype, uint64_t *offset);
+/* Part i of them; `offset` is 0 in a sub-array.  false: a name without field.  *place is where its field is looked for first,
+ * and is moved behind it: fields stand in the order of names, each with its title behind it, unless Python 2 wrote them. */
+bool npy_part(const struct npy_type *t, uint32_t i, uint32_t *place, uint64_t *looks, struct upk_value *dtype,
+              uint64_t *offset);
+/* The bytes that an array is made of; false: they are none, or a buffer that was not given. */
+bool npy_bytes(const struct upk_doc *doc, struct upk_value v, const uint8_t **at, uint64_t *len);
 /* a * b; false: larger than 64 bits. */
 bool npy_multiply(uint64_t a, uint64_t b, uint64_t *out);
 

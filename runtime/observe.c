@@ -47,7 +47,10 @@ static bool spell(struct upk_value v, struct spelled *out) {
     for (; is_getattr(v) && steps < STEPS; v = as_object(v.as.cell)->args->items[0])
         attributes[steps++] = as_object(v.as.cell)->args->items[1];
     if (v.kind != UPK_GLOBAL) return false;
-    struct upk_compat n = global_name(as_global(v.as.cell));
+    const struct global *g = as_global(v.as.cell);
+    const struct upk_compat spelled = {g->module, g->module_len, g->name, g->name_len};
+    uint8_t room[NAME_MODERN_ROOM];
+    const struct upk_compat n = name_modern(g->old, spelled, room);
     error_copy(out->module, NAME_SIZE, n.module, n.module_len);
     error_copy(out->name, NAME_SIZE, n.name, n.name_len);
     while (steps--) {
@@ -136,8 +139,7 @@ static bool see_any(struct upk_error *e, const struct upk_doc *doc,
 
 void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, const void *bytes, size_t len,
                        const struct upk_options *options) {
-    bool row = err->code == UPK_ERR_GLOBAL || err->code == UPK_ERR_RECIPE || err->code == UPK_ERR_STEP;
-    if (!row || !err->module[0] || !policy) return;
+    if (err->code != UPK_ERR_GLOBAL || err->change[0] || !policy) return;
     struct upk_options o = options ? *options : (struct upk_options){0};
     struct upk_doc *doc;
     o.flags |= UPK_FAMILY_FLAGS;

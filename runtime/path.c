@@ -7,8 +7,6 @@
  *
  * Layer: runtime, over children.c, scratch.c and text.c.
  */
-#include <stdio.h>
-
 #include "scratch.h"
 #include "text.h"
 
@@ -66,9 +64,7 @@ static bool search_for(struct search *s, struct upk_cell *root, const struct upk
 
 static void add_pair(struct text *t, const struct span *pairs, size_t i) {
     if (i % 2 == 0) {
-        char piece[32];
-        (void)snprintf(piece, sizeof piece, ".keys[%zu]", i / 2);
-        text_add_whole(t, piece);
+        text_add_key_itself(t, i / 2);
     } else {
         text_add_key(t, pairs->at[i - 1]);
     }
@@ -122,12 +118,15 @@ static void add_path(struct search *s, struct text *t) {
     }
 }
 
-void value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size) {
+bool value_path(struct upk_doc *doc, const struct upk_cell *target, char *out, size_t size) {
     struct text t = text_in(out, size);
     text_add_whole(&t, "$");
-    if (!target || !kind_has_cell(doc->root.kind) || is_target(doc->root, target)) return;
+    if (!target || is_target(doc->root, target)) return true;
+    if (!kind_has_cell(doc->root.kind)) return false;
     struct search s = {.mem = &doc->mem};
-    if (search_for(&s, doc->root.as.cell, target)) add_path(&s, &t);
+    const bool reached = search_for(&s, doc->root.as.cell, target);
+    if (reached) add_path(&s, &t);
     array_free(&doc->mem, s.steps, s.room, sizeof *s.steps);
     pair_free(&s.met, &doc->mem);
+    return reached;
 }

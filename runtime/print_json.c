@@ -4,13 +4,14 @@
  * A dict becomes a JSON object only if its keys are strings, none of them twice or beginning with `$`; so
  * data cannot look like a tag.  Output is ASCII.  docs/printed-forms.md lists the tags.
  *
- * Layer: runtime, over print_walk.h and print_known.h.
+ * Layer: runtime, over print_walk.h and known.h.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "print_known.h"
+#include "known.h"
+#include "print_walk.h"
 
 static const struct print_style members = {.before = "", .after = "", .separator = ", "};
 static const struct print_style entries = {.before = "", .between = ": ", .after = "", .separator = ", "};
@@ -211,7 +212,7 @@ static void put_known(struct print *p, const struct known *k) {
     case KNOWN_DATETIME: put_moment(p, k); return;
     case KNOWN_UUID:
         print_string(p, "{\"$uuid\": \"");
-        print_string(p, k->uuid);
+        print_uuid(p, k->uuid);
         print_string(p, "\"}");
         return;
     case KNOWN_DECIMAL:
@@ -238,13 +239,14 @@ static void put_object(struct print *p, struct object *o) {
     struct known known;
     struct upk_compat name;
     const struct object_more *more = o->more;
-    if (known_object(p, o, &known)) {
+    const bool named = print_object_name(p, o, &name);
+    if (named && known_object(p->doc, o, name, &known)) {
         put_known(p, &known);
         return;
     }
     bool instance = o->cell.op == UPK_OP_INST || o->cell.op == UPK_OP_OBJ;
-    print_string(p, object_is_new(p, o) ? "{\"$object\": " : instance ? "{\"$inst\": " : "{\"$call\": ");
-    if (print_object_name(p, o, &name)) {
+    print_string(p, object_is_new(p->doc, o) ? "{\"$object\": " : instance ? "{\"$inst\": " : "{\"$call\": ");
+    if (named) {
         put_name(p, name);
     } else {
         plan_value(p, value_of_cell(o->callee));

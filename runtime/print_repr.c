@@ -2,13 +2,14 @@
  * of the stream); objects as calls, `<module.Class(args) state=... items=...>` where there is more than
  * arguments.
  *
- * Layer: runtime, over print_walk.h and print_known.h.
+ * Layer: runtime, over print_walk.h and known.h.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "print_known.h"
+#include "known.h"
+#include "print_walk.h"
 #include "text.h"
 
 static const struct print_style members = {.before = "", .after = "", .separator = ", "};
@@ -209,7 +210,7 @@ static void put_known(struct print *p, const struct known *k) {
     case KNOWN_COMPLEX: put_complex(p, k->part[0].as.f, k->part[1].as.f); return;
     case KNOWN_UUID:
         print_string(p, "UUID('");
-        print_string(p, k->uuid);
+        print_uuid(p, k->uuid);
         print_string(p, "')");
         return;
     }
@@ -221,7 +222,8 @@ static void put_object(struct print *p, struct object *o) {
     struct known known;
     struct upk_compat name;
     const struct object_more *more = o->more;
-    if (known_object(p, o, &known)) {
+    const bool named = print_object_name(p, o, &name);
+    if (named && known_object(p->doc, o, name, &known)) {
         put_known(p, &known);
         return;
     }
@@ -229,7 +231,7 @@ static void put_object(struct print *p, struct object *o) {
     bool grown =
         o->state.kind != UPK_INVALID || (more && (more->base || more->items || more->pairs || more->adds));
     if (grown) print_char(p, '<');
-    if (print_object_name(p, o, &name)) {
+    if (named) {
         put_name(p, name);
     } else {
         plan_value(p, value_of_cell(o->callee));

@@ -23,6 +23,14 @@ void print_hex(struct print *p, const uint8_t *bytes, size_t len) {
     }
 }
 
+void print_uuid(struct print *p, const uint8_t bytes[16]) {
+    static const uint8_t ends[] = {4, 6, 8, 10, 16};
+    for (size_t i = 0, at = 0; i < sizeof ends; at = ends[i++]) {
+        if (at > 0) print_char(p, '-');
+        print_hex(p, bytes + at, ends[i] - at);
+    }
+}
+
 void print_base64(struct print *p, const uint8_t *bytes, size_t len) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char text[512];

@@ -97,6 +97,7 @@ struct upk_compat print_modern_name(const struct print *p, const struct upk_cell
 bool print_object_name(const struct print *p, const struct object *o, struct upk_compat *name);
 
 void print_hex(struct print *p, const uint8_t *bytes, size_t len);
+void print_uuid(struct print *p, const uint8_t bytes[16]); /* with hyphens */
 void print_base64(struct print *p, const uint8_t *bytes, size_t len);
 void print_unsigned(struct print *p, uint64_t n);
 /* Text within a JSON string, ASCII: `"` and `\` by a backslash, all else outside 20-7e as \uXXXX, above

@@ -152,9 +152,9 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
 
 /* ---- */
 
-/* All but the memo of fields, which plain data never needs. */
+/* All but what plain data never needs. */
 static void matcher_init(struct matcher *m, struct upk_doc *doc) {
-    memset(m, 0, offsetof(struct matcher, fields));
+    memset(m, 0, offsetof(struct matcher, rare));
     m->doc = doc;
     m->policy = doc->policy;
     m->mem = &doc->mem;
@@ -166,7 +166,7 @@ bool match_early(struct upk_doc *doc, struct object *o) {
         m = mem_resize(&doc->mem, NULL, 0, sizeof *m);
         if (!m) return false;
         matcher_init(m, doc);
-        memset(m->fields, 0, sizeof m->fields);
+        memset(&m->rare, 0, sizeof m->rare);
         m->budget = m->policy->budgets[UPK_BUDGET_MATCHES];
         doc->matcher = m;
     }
@@ -216,7 +216,7 @@ enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t 
         *matches = m->pairs;
         return m->pairs > budget ? MATCH_BUDGET : MATCH_OK;
     }
-    if (m == &own) memset(own.fields, 0, sizeof own.fields);
+    if (m == &own) memset(&own.rare, 0, sizeof own.rare);
     /* Stale, not only cyclic: what was popped may hold a cycle that the root does not reach. */
     enum match_status status = doc->stale ? match_by_refutation(m, why) : match_by_tree(m, why);
     if (status == MATCH_OK && m->pairs > budget) status = MATCH_BUDGET;

@@ -16,10 +16,12 @@ enum { EXPLAIN_PAIRS = 1000000, DOWN_MOST = 64, NAME_ROOM = 40 };
 struct fault {
     struct upk_value value;
     uint32_t type;
-    struct upk_cell *inside; /* the compound that the value is a member of; NULL: none yet */
-    char last[80], note[80]; /* the step into `value`; what is wrong where a type would not say it */
-    char path_room[60];
-    struct text path; /* steps below where the search began */
+    uint32_t
+        alternative; /* of a union, the one that takes values of this kind, where there is one; else `type` */
+    char note[80];   /* what is wrong where a type would not say it */
+    char path_room[sizeof((struct match_result *)NULL)->path];
+    struct text path;
+    size_t start; /* of its length, what led to where the search began */
 };
 
 static void set_text(char *to, size_t size, const char *words, const uint8_t *name, size_t len) {
@@ -54,28 +56,42 @@ static bool fails(struct matcher *m, struct upk_value v, uint32_t type, unsigned
 
 /* ---- one step down; false: the value itself is at fault */
 
-static bool step_to(struct fault *f, struct upk_value v, uint32_t type, const char *word, size_t number) {
-    f->inside = value_resolve(f->value).as.cell;
+static bool step_to(struct fault *f, struct upk_value v, uint32_t type) {
     f->value = v;
     f->type = type;
-    struct text last = text_in(f->last, sizeof f->last);
-    text_add(&last, "%s %zu", word, number);
-    text_add_index(&f->path, number);
     return true;
 }
 
-static bool down_members(struct matcher *m, struct fault *f, const struct upk_cell *c,
-                         const struct upk_type *t) {
+/* Type of member i of a container; 0: there is none. */
+static uint32_t member_type(const struct matcher *m, const struct fault *f, size_t i) {
+    const struct upk_type *t = &m->policy->types[f->alternative];
+    switch (t->kind) {
+    case UPK_TYPE_TUPLE:
+    case UPK_TYPE_PLACES: return tuple_element(m, t, i);
+    case UPK_TYPE_ANY: return f->alternative;
+    default: return t->a;
+    }
+}
+
+static bool down_members(struct matcher *m, struct fault *f, const struct upk_cell *c) {
     for (unsigned pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < c->len; i++) {
-            uint32_t type = t->kind == UPK_TYPE_TUPLE || t->kind == UPK_TYPE_PLACES ? tuple_element(m, t, i)
-                            : t->kind == UPK_TYPE_ANY                               ? f->type
-                                                                                    : t->a;
+            const uint32_t type = member_type(m, f, i);
             if (!type) return false;
-            if (fails(m, c->items[i], type, pass)) return step_to(f, c->items[i], type, "member", i);
+            if (!fails(m, c->items[i], type, pass)) continue;
+            text_add_index(&f->path, i);
+            return step_to(f, c->items[i], type);
         }
     }
     return false;
+}
+
+static bool step_to_pair(struct fault *f, const struct upk_cell *c, uint32_t i, uint32_t type) {
+    if (i & 1)
+        text_add_key(&f->path, c->items[i - 1]);
+    else
+        text_add_key_itself(&f->path, i / 2);
+    return step_to(f, c->items[i], type);
 }
 
 static bool down_pairs(struct matcher *m, struct fault *f, const struct upk_cell *c, uint32_t key,
@@ -83,20 +99,10 @@ static bool down_pairs(struct matcher *m, struct fault *f, const struct upk_cell
     for (unsigned pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < c->len; i++) {
             uint32_t type = i & 1 ? value : key;
-            if (fails(m, c->items[i], type, pass))
-                return step_to(f, c->items[i], type, i & 1 ? "value" : "key", i / 2);
+            if (fails(m, c->items[i], type, pass)) return step_to_pair(f, c, i, type);
         }
     }
     return false;
-}
-
-static bool step_to_key(struct fault *f, struct upk_value key, struct upk_value v, uint32_t type) {
-    f->inside = value_resolve(f->value).as.cell;
-    f->value = v;
-    f->type = type;
-    set_text(f->last, sizeof f->last, "key `%s`", key.as.bytes, key.len);
-    text_add_key(&f->path, key);
-    return true;
 }
 
 static bool has_key(struct matcher *m, const struct upk_cell *c, uint32_t type, uint32_t field) {
@@ -110,7 +116,7 @@ static bool has_key(struct matcher *m, const struct upk_cell *c, uint32_t type, 
 
 /* Keys that are wrong; fills the note. */
 static bool has_wrong_keys(struct matcher *m, struct fault *f, const struct upk_cell *c) {
-    const struct upk_type *t = &m->policy->types[f->type];
+    const struct upk_type *t = &m->policy->types[f->alternative];
     for (uint32_t i = 0; i < c->len; i += 2) {
         struct upk_value key = value_resolve(c->items[i]);
         if (!value_is_str(key)) {
@@ -118,14 +124,14 @@ static bool has_wrong_keys(struct matcher *m, struct fault *f, const struct upk_
             text_add(&note, "key %" PRIu32 " is not a str", i / 2);
             return true;
         }
-        if (!t->c && record_field(m, f->type, key) == UINT32_MAX) {
+        if (!t->c && record_field(m, f->alternative, key) == UINT32_MAX) {
             set_text(f->note, sizeof f->note, "key `%s` is not allowed", key.as.bytes, key.len);
             return true;
         }
     }
     for (uint32_t i = 0; i < t->b; i++) {
         const struct upk_field *field = &m->policy->fields[t->a + i];
-        if (!field->optional && !has_key(m, c, f->type, t->a + i)) {
+        if (!field->optional && !has_key(m, c, f->alternative, t->a + i)) {
             const uint8_t *pool = (const uint8_t *)m->policy->pool;
             set_text(f->note, sizeof f->note, "key `%s` is missing", pool + field->key.at, field->key.len);
             return true;
@@ -135,24 +141,22 @@ static bool has_wrong_keys(struct matcher *m, struct fault *f, const struct upk_
 }
 
 static bool down_record(struct matcher *m, struct fault *f, const struct upk_cell *c) {
-    const struct upk_type *t = &m->policy->types[f->type];
+    const struct upk_type *t = &m->policy->types[f->alternative];
     if (has_wrong_keys(m, f, c)) return false;
     for (unsigned pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < c->len; i += 2) {
-            struct upk_value key = value_resolve(c->items[i]);
-            uint32_t field = record_field(m, f->type, key);
+            uint32_t field = record_field(m, f->alternative, value_resolve(c->items[i]));
             uint32_t type = field == UINT32_MAX ? t->c : m->policy->fields[field].type;
-            if (fails(m, c->items[i + 1], type, pass)) return step_to_key(f, key, c->items[i + 1], type);
+            if (fails(m, c->items[i + 1], type, pass)) return step_to_pair(f, c, i + 1, type);
         }
     }
     return false;
 }
 
-/* Of a union that has one alternative for this kind of value, that one. */
-static void narrow(const struct matcher *m, struct fault *f) {
+static uint32_t only_alternative(const struct matcher *m, const struct fault *f) {
     const struct upk_type *t = &m->policy->types[f->type];
     uint32_t only = 0, fitting = 0, kind = value_resolve(f->value).kind;
-    if (t->kind != UPK_TYPE_UNION) return;
+    if (t->kind != UPK_TYPE_UNION) return f->type;
     for (uint32_t i = 0; i < t->b; i++) {
         uint32_t alt = m->policy->alts[t->a + i];
         if (kind_fits(&m->policy->types[alt], kind)) {
@@ -160,34 +164,37 @@ static void narrow(const struct matcher *m, struct fault *f) {
             fitting++;
         }
     }
-    if (fitting == 1) f->type = only;
+    return fitting == 1 ? only : f->type;
 }
 
 static bool down(struct matcher *m, struct fault *f) {
-    narrow(m, f);
-    const struct upk_type *t = &m->policy->types[f->type];
+    f->alternative = only_alternative(m, f);
+    const struct upk_type *t = &m->policy->types[f->alternative];
     struct upk_value v = value_resolve(f->value);
     if (!kind_fits(t, v.kind) || !kind_is_compound(v.kind) || v.kind == UPK_OBJECT) return false;
     const struct upk_cell *c = v.as.cell;
     switch (t->kind) {
     case UPK_TYPE_ANY:
     case UPK_TYPE_TUPLE:
-    case UPK_TYPE_PLACES: return down_members(m, f, c, t);
+    case UPK_TYPE_PLACES: return down_members(m, f, c);
     case UPK_TYPE_LIST:
     case UPK_TYPE_SET:
-    case UPK_TYPE_FROZENSET: return length_fits(c->len, t) && down_members(m, f, c, t);
+    case UPK_TYPE_FROZENSET: return length_fits(c->len, t) && down_members(m, f, c);
     case UPK_TYPE_DICT: return length_fits(c->len / 2, t) && down_pairs(m, f, c, t->a, t->b);
     case UPK_TYPE_RECORD: return down_record(m, f, c);
-    case UPK_TYPE_PERSID: return step_to(f, c->items[0], t->a, "id", 0);
+    case UPK_TYPE_PERSID: text_add_whole(&f->path, ".id"); return step_to(f, c->items[0], t->a);
     default: return false;
     }
 }
 
-static void search(struct matcher *m, struct fault *f, struct upk_value v, uint32_t type) {
+/* `start`: the path to v. */
+static void search(struct matcher *m, struct fault *f, const char *start, struct upk_value v, uint32_t type) {
     memset(f, 0, sizeof *f);
     f->value = v;
-    f->type = type;
+    f->type = f->alternative = type;
     f->path = text_in(f->path_room, sizeof f->path_room);
+    text_add_whole(&f->path, start);
+    f->start = f->path.len;
     for (int i = 0; i < DOWN_MOST && down(m, f); i++) {
     }
 }
@@ -209,7 +216,12 @@ static void say_fault(const struct matcher *m, const struct fault *f, struct tex
     }
     char room[80]; /* what was found matters more than all of a long type */
     struct text type = text_in(room, sizeof room);
-    text_add_type(&type, m->policy, f->type);
+    const bool full = text_add_type(&type, m->policy, f->type);
+    if ((!full || type.len >= sizeof room) && value_resolve(f->value).kind != UPK_OBJECT) {
+        /* the bounds of this kind of value say more than the union's name, or its first alternatives */
+        type = text_in(room, sizeof room);
+        (void)text_add_type(&type, m->policy, f->alternative);
+    }
     text_add(t, "expected %s, found ", room);
     text_add_value(t, m->policy, f->value);
 }
@@ -220,16 +232,10 @@ void explain_root(struct matcher *m, struct match_result *why) {
     struct fault f;
     struct text t = text_in(why->detail, sizeof why->detail);
     m->budget = m->pairs + EXPLAIN_PAIRS;
-    search(m, &f, m->doc->root, m->policy->root);
-    struct upk_value v = f.value;
-    why->code = is_spelling(m, v) ? UPK_ERR_SPELLING : UPK_ERR_ROOT;
-    /* The path leads to the value where it is a cell of its own, else to what it is a member of. */
-    if (kind_has_cell(v.kind) && v.kind != UPK_GLOBAL) {
-        why->cell = v.as.cell;
-    } else {
-        why->cell = f.inside;
-        if (f.last[0]) text_add(&t, "%s: ", f.last);
-    }
+    search(m, &f, "", m->doc->root, m->policy->root);
+    why->code = is_spelling(m, f.value) ? UPK_ERR_SPELLING : UPK_ERR_ROOT;
+    memcpy(why->path, f.path_room, sizeof why->path);
+    if (f.path.len) text_add(&t, "at $%s: ", f.path_room);
     say_fault(m, &f, &t);
 }
 
@@ -239,7 +245,8 @@ struct reason { /* why one form does not fit; the larger the rank, the nearer it
     uint32_t rank;
     bool kind; /* the part that does not fit is of a kind that its type takes: nearer, of the same rank */
     bool spelling;
-    char detail[sizeof((struct match_result *)NULL)->detail];
+    char detail[sizeof((struct match_result *)NULL)->detail], path[sizeof((struct match_result *)NULL)->path],
+        part[sizeof((struct match_result *)NULL)->part];
 };
 
 enum rank {
@@ -260,31 +267,41 @@ static void say(struct reason *r, uint32_t rank, const char *words) {
     text_add(&t, "%s", words);
 }
 
-/* The value at fault below `v`, which is what `label` says. */
-static void say_value(struct matcher *m, struct reason *r, uint32_t rank, const char *label,
+/* The value at fault below `v`, to which `path` leads from the object; `label` is that in words. */
+static void say_value(struct matcher *m, struct reason *r, uint32_t rank, const char *label, const char *path,
                       struct upk_value v, uint32_t type) {
     struct fault f;
-    search(m, &f, v, type);
+    search(m, &f, path, v, type);
     r->rank = rank;
     r->kind = kind_fits(&m->policy->types[type], v.kind);
     r->spelling = is_spelling(m, f.value);
-    struct text t = text_in(r->detail, sizeof r->detail);
-    text_add(&t, "%s", label);
-    if (f.path.len) text_add(&t, " at %s", f.path_room);
-    text_add(&t, ": ");
+    struct text t = text_in(r->detail, sizeof r->detail), part = text_in(r->part, sizeof r->part);
+    const bool below = f.path.len > f.start;
+    text_add(&t, below ? "%s at %s: " : "%s: ", label, f.path_room);
+    text_add(&part, below ? "`%s`" : "%s", below ? f.path_room : label);
+    memcpy(r->path, f.path_room, sizeof r->path);
     say_fault(m, &f, &t);
 }
 
+/* `before`: members that stand before those of `c`. */
 static bool say_members(struct matcher *m, struct reason *r, uint32_t rank, const char *word,
-                        const struct upk_cell *c, uint32_t even, uint32_t odd) {
+                        const struct upk_cell *c, uint32_t before, uint32_t even, uint32_t odd) {
     for (uint32_t i = 0; c && i < c->len; i++) {
         uint32_t type = i & 1 ? odd : even;
         if (holds(m, c->items[i], type)) continue;
-        char label[40];
-        struct text t = text_in(label, sizeof label);
-        bool pairs = c->kind == UPK_DICT;
-        text_add(&t, "%s%s %" PRIu32, word, !pairs ? "" : i & 1 ? " value" : " key", pairs ? i / 2 : i);
-        say_value(m, r, rank, label, c->items[i], type);
+        char label[40], path[80];
+        struct text t = text_in(label, sizeof label), to = text_in(path, sizeof path);
+        if (c->kind != UPK_DICT) {
+            text_add(&t, "%s %" PRIu32, word, before + i);
+            text_add_index(&to, before + i);
+        } else if (i & 1) {
+            text_add(&t, "%s value %" PRIu32, word, i / 2);
+            text_add_key(&to, c->items[i - 1]);
+        } else {
+            text_add(&t, "%s key %" PRIu32, word, i / 2);
+            text_add_key_itself(&to, i / 2);
+        }
+        say_value(m, r, rank, label, path, c->items[i], type);
         return true;
     }
     return false;
@@ -306,14 +323,17 @@ static bool say_arguments(struct matcher *m, struct reason *r, const struct obje
         uint32_t type = tuple_element(m, t, i);
         if (!type || holds(m, args->items[i], type)) continue;
         const struct upk_elem *e = &m->policy->elems[t->a + (i < t->b ? i : t->b - 1)];
-        char label[80], name[NAME_ROOM];
-        struct text to = text_in(label, sizeof label);
-        text_add(&to, "argument %" PRIu32, i + 1);
+        char label[80], name[NAME_ROOM], path[32];
+        struct text words = text_in(label, sizeof label), to = text_in(path, sizeof path);
+        text_add(&words, "argument %" PRIu32, i + 1);
         if (e->name.len) {
             error_copy(name, sizeof name, (const uint8_t *)m->policy->pool + e->name.at, e->name.len);
-            text_add(&to, " (`%s`)", name);
+            text_add(&words, " (`%s`)", name);
         }
-        say_value(m, r, RANK_ARGS + (i < 900 ? i : 900), label, args->items[i], type);
+        text_add_whole(&to, ".args");
+        text_add_index(&to, i);
+        say_value(m, r, RANK_ARGS + (i < 900 ? i : 900), label, path, args->items[i], type);
+        if (row_has_members(m->policy, f->row)) (void)snprintf(r->part, sizeof r->part, "the members");
         return true;
     }
     return false;
@@ -326,23 +346,24 @@ static bool say_keywords(struct matcher *m, struct reason *r, const struct objec
     const struct upk_cell *kw = o->more && o->more->kw ? o->more->kw : &none;
     struct upk_value v = {.kind = UPK_DICT, .as = {.cell = (struct upk_cell *)(uintptr_t)kw}};
     if (holds(m, v, f->kw)) return false;
-    say_value(m, r, RANK_KW, "keywords", v, f->kw);
+    say_value(m, r, RANK_KW, "keywords", ".kwargs", v, f->kw);
     return true;
 }
 
 static bool say_steps(struct matcher *m, struct reason *r, const struct object *o, const struct upk_form *f) {
     const struct object_more *more = o->more;
     if (o->state.kind != UPK_INVALID && !holds(m, o->state, f->state)) {
-        say_value(m, r, RANK_STATE, "state", o->state, f->state);
+        say_value(m, r, RANK_STATE, "state", ".state", o->state, f->state);
         return true;
     }
     if (!more) return false;
-    bool pairs = more->base && more->base->kind == UPK_DICT;
-    return say_members(m, r, RANK_ITEMS, "item", pairs ? NULL : more->base, f->items, f->items) ||
-           say_members(m, r, RANK_ITEMS, "item", more->items, f->items, f->items) ||
-           say_members(m, r, RANK_PAIRS, "pairs,", pairs ? more->base : NULL, f->pair_key, f->pair_value) ||
-           say_members(m, r, RANK_PAIRS, "pairs,", more->pairs, f->pair_key, f->pair_value) ||
-           say_members(m, r, RANK_ADDS, "member", more->adds, f->adds, f->adds);
+    const struct upk_cell *base = more->base, *list = base && base->kind == UPK_LIST ? base : NULL,
+                          *dict = base && base->kind == UPK_DICT ? base : NULL;
+    return say_members(m, r, RANK_ITEMS, "item", list, 0, f->items, f->items) ||
+           say_members(m, r, RANK_ITEMS, "item", more->items, list ? list->len : 0, f->items, f->items) ||
+           say_members(m, r, RANK_PAIRS, "pairs,", dict, 0, f->pair_key, f->pair_value) ||
+           say_members(m, r, RANK_PAIRS, "pairs,", more->pairs, 0, f->pair_key, f->pair_value) ||
+           say_members(m, r, RANK_ADDS, "member", more->adds, 0, f->adds, f->adds);
 }
 
 static void say_form(struct matcher *m, struct reason *r, const struct object *o, const struct upk_form *f) {
@@ -371,6 +392,9 @@ static void say_form(struct matcher *m, struct reason *r, const struct object *o
     case BAR_ITEMS: say(r, RANK_ITEMS, "items are not allowed"); return;
     case BAR_PAIRS: say(r, RANK_PAIRS, "pairs are not allowed"); return;
     case BAR_ADDS: say(r, RANK_ADDS, "members are not allowed"); return;
+    case BAR_OPERAND:
+        say(r, RANK_OTHER, "the second operand is joined itself, which Python never writes");
+        return;
     case BAR_NONE: break;
     }
     if (!say_steps(m, r, o, f)) say(r, RANK_OTHER, "its values do not fit");
@@ -397,4 +421,6 @@ void explain_object(struct matcher *m, const struct object *o, struct match_resu
     }
     if (best.spelling) why->code = UPK_ERR_SPELLING;
     memcpy(why->detail, best.detail, sizeof best.detail);
+    memcpy(why->path, best.path, sizeof best.path);
+    memcpy(why->part, best.part, sizeof best.part);
 }

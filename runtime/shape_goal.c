@@ -83,10 +83,16 @@ static const struct upk_row *row_of(const struct matcher *m, const struct upk_ce
     return &m->policy->rows[c->len];
 }
 
+/* A row may have thousands of forms, so that looking through them counts. */
+static void charge_forms(struct matcher *m, size_t n) {
+    enum { FORMS_A_PAIR = 4 };
+    m->pairs += n / FORMS_A_PAIR;
+}
+
 /* A name stands for an object where it is granted as data that results in a class (a member of an enum). */
-static enum fit name_is_instance(const struct matcher *m, const struct upk_cell *c,
-                                 const struct upk_type *t) {
+static enum fit name_is_instance(struct matcher *m, const struct upk_cell *c, const struct upk_type *t) {
     const struct upk_row *row = row_of(m, c);
+    charge_forms(m, row->form_count);
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct upk_form *f = &m->policy->forms[row->first_form + i];
         if (f->verb == UPK_VERB_CONST && class_fits(m, f->result, t) && t->lo == 0) return FIT_YES;
@@ -94,17 +100,22 @@ static enum fit name_is_instance(const struct matcher *m, const struct upk_cell 
     return FIT_NO;
 }
 
-static enum fit object_is_instance(const struct matcher *m, struct upk_cell *c, const struct upk_type *t,
+/* Of an object whose form is found the class is known: forms of one row that differ in it take different objects
+ * (upk_tables.h).  Of another one the forms are asked, unless they agree. */
+static enum fit object_is_instance(struct matcher *m, struct upk_cell *c, const struct upk_type *t,
                                    struct part *part) {
     const struct upk_row *row = row_of(m, c);
+    if (!length_fits(object_length(as_object(c)), t)) return FIT_NO;
+    if (c->cap) return class_fits(m, m->policy->forms[c->cap].result, t) ? FIT_YES : FIT_NO;
     uint32_t fits = 0, all = 0;
+    charge_forms(m, row->form_count);
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct upk_form *f = &m->policy->forms[row->first_form + i];
         if (!verb_fits(f->verb, c->index)) continue;
         all++;
         fits += class_fits(m, f->result, t);
     }
-    if (fits == 0 || !length_fits(object_length(as_object(c)), t)) return FIT_NO;
+    if (fits == 0) return FIT_NO;
     if (fits == all) return FIT_YES;
     part->again = true;
     return FIT_OPEN;
@@ -291,7 +302,7 @@ static enum fit next_element(struct matcher *m, const struct upk_cell *tuple, co
 uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     /* No two strings of one length start at the same place, but for the empty ones, which are equal. */
     size_t slot = ((uintptr_t)key.as.bytes ^ (uintptr_t)type * 7) % FIELD_MEMOS;
-    struct field_memo *memo = &m->fields[slot];
+    struct field_memo *memo = &m->rare.fields[slot];
     if (memo->key == key.as.bytes && memo->len == key.len && memo->type == type && key.as.bytes)
         return memo->field;
     const struct upk_policy *p = m->policy;
@@ -350,6 +361,17 @@ static bool base_is(const struct object *o, unsigned kind) {
     return o->more && o->more->base && o->more->base->kind == kind && o->more->base->len > 0;
 }
 
+/* Python takes a flag of several bits apart from one side: of two operands the second is a member, made by no such call
+ * (enum.py, Flag.__reduce_ex__ of CPython 3.11.2). */
+static bool joins_on_the_right(const struct matcher *m, const struct object *o, const struct upk_form *f) {
+    const struct upk_row *const rows = m->policy->rows;
+    if (rows[o->cell.len].special != UPK_SPECIAL_OR || !(f->flags & UPK_FORM_TEMPLATE)) return false;
+    const struct upk_cell *const args = object_args(o);
+    if (args->len != 2) return false;
+    const struct upk_value right = value_resolve(args->items[1]);
+    return right.kind == UPK_OBJECT && rows[right.as.cell->len].special == UPK_SPECIAL_OR;
+}
+
 enum form_bar form_bars(const struct matcher *m, const struct object *o, const struct upk_form *f) {
     const uint32_t flags = o->cell.flags;
     if (!verb_fits(f->verb, o->cell.index)) return BAR_VERB;
@@ -361,7 +383,7 @@ enum form_bar form_bars(const struct matcher *m, const struct object *o, const s
     if (!f->items && (flags & CELL_DID_ITEMS || base_is(o, UPK_LIST))) return BAR_ITEMS;
     if (!f->pair_value && (flags & CELL_DID_PAIRS || base_is(o, UPK_DICT))) return BAR_PAIRS;
     if (!f->adds && flags & CELL_DID_ADDS) return BAR_ADDS;
-    return BAR_NONE;
+    return joins_on_the_right(m, o, f) ? BAR_OPERAND : BAR_NONE;
 }
 
 static enum fit next_members(struct matcher *m, const struct upk_cell *of, uint32_t even, uint32_t odd,
@@ -443,6 +465,7 @@ static enum fit next_alternative(struct matcher *m, const struct goal *g, const 
 static enum fit next_form(struct matcher *m, const struct goal *g, const struct upk_type *t, struct cursor *c,
                           struct part *part) {
     const struct upk_row *row = row_of(m, g->cell);
+    if (c->at == 0) charge_forms(m, row->form_count);
     while (c->at < row->form_count) {
         uint32_t form = row->first_form + (uint32_t)c->at++;
         const struct upk_form *f = &m->policy->forms[form];

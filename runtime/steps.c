@@ -51,6 +51,7 @@ struct upk_value *mark_pop(struct machine *m) {
         (void)machine_fail(m, UPK_ERR_NO_MARK);
         return NULL;
     }
+    m->popped_at = m->at;
     return m->stack + m->marks[--m->mark_count];
 }
 
@@ -59,11 +60,11 @@ struct upk_value *mark_pop(struct machine *m) {
 bool do_proto(struct machine *m, unsigned number) {
     if (m->at != m->start) return machine_fail(m, UPK_ERR_PROTOCOL_PLACE);
     if (number < 2 || number > 5) return machine_fail_detail(m, UPK_ERR_PROTOCOL_NUMBER, "%u", number);
+    m->protocol = number;
     if (m->policy && (number < m->policy->protocol_min || number > m->policy->protocol_max)) {
         return machine_fail_detail(m, UPK_ERR_PROTOCOL_REFUSED, "stream of protocol %u, policy allows %u..%u",
                                    number, m->policy->protocol_min, m->policy->protocol_max);
     }
-    m->protocol = number;
     machine_dispatch(m, number);
     return true;
 }
@@ -104,8 +105,9 @@ bool do_stack_global(struct machine *m) {
         return machine_fail_detail(m, UPK_ERR_NAME_STRINGS, "found %s and %s", kind_word(module.kind),
                                    kind_word(name.kind));
     }
-    m->sp -= 2;
-    return name_push(m, module.as.bytes, module.len, name.as.bytes, name.len, m->sp) && m->sp++;
+    if (!name_push(m, module.as.bytes, module.len, name.as.bytes, name.len, m->sp - 2)) return false;
+    m->sp--;
+    return true;
 }
 
 bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,

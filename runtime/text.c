@@ -113,6 +113,12 @@ void text_add_key(struct text *t, struct upk_value key) {
     text_add_whole(t, piece);
 }
 
+void text_add_key_itself(struct text *t, size_t i) {
+    char piece[32];
+    (void)snprintf(piece, sizeof piece, ".keys[%zu]", i);
+    text_add_whole(t, piece);
+}
+
 void text_add_index(struct text *t, size_t i) {
     char piece[32];
     (void)snprintf(piece, sizeof piece, "[%zu]", i);

@@ -22,6 +22,8 @@ __attribute__((format(printf, 2, 3))) void text_add(struct text *t, const char *
 void text_add_whole(struct text *t, const char *piece);
 /* The step of a path to the value of a key: `.name`, `["odd \"name\""]`, `[12]`; `[?]` for another key. */
 void text_add_key(struct text *t, struct upk_value key);
+/* The step to a key itself, by its number: `.keys[12]`. */
+void text_add_key_itself(struct text *t, size_t i);
 /* The step to a member: `[12]`. */
 void text_add_index(struct text *t, size_t i);
 

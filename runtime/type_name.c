@@ -277,14 +277,16 @@ static void add_type(struct text *t, const struct upk_policy *p, uint32_t index,
 }
 
 /* A type that the policy names is written out where that is short. */
-void text_add_type(struct text *t, const struct upk_policy *p, uint32_t type) {
+bool text_add_type(struct text *t, const struct upk_policy *p, uint32_t type) {
     char room[SHORT_MOST];
     struct text full = text_in(room, sizeof room);
     if (p->types[type].name.len) add_type(&full, p, type, 0);
-    if (full.len >= sizeof room)
-        add_name(t, p, &p->types[type]);
-    else
+    const bool fits = full.len < sizeof room;
+    if (fits)
         add_type(t, p, type, 0);
+    else
+        add_name(t, p, &p->types[type]);
+    return fits;
 }
 
 /* ---- values */
@@ -294,6 +296,25 @@ static void add_str_value(struct text *t, const char *word, struct upk_value v) 
         add_quoted(t, word, v.as.bytes, v.len);
     else
         text_add(t, "%sof %zu", word, utf8_count(v.as.bytes, v.len));
+}
+
+/* By its class, where all that it may have been made by agrees on one; else by the row. */
+static void add_object(struct text *t, const struct upk_policy *p, const struct upk_cell *c) {
+    const struct upk_row *row = &p->rows[c->len];
+    uint32_t class = c->cap ? p->forms[c->cap].result : 0;
+    for (uint32_t i = 0; !c->cap && i < row->form_count; i++) {
+        const uint32_t other = p->forms[row->first_form + i].result;
+        if (i > 0 && other != class) {
+            class = 0;
+            break;
+        }
+        class = other;
+    }
+    text_add(t, "object of ");
+    if (class)
+        add_class(t, p, p->classes[class].module, p->classes[class].qualname);
+    else
+        add_class(t, p, row->module, row->qualname);
 }
 
 void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v) {
@@ -318,9 +339,9 @@ void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value
     case UPK_DICT: text_add(t, "dict of %" PRIu32, v.as.cell->len / 2); break;
     case UPK_SET: text_add(t, "set of %" PRIu32, v.as.cell->len); break;
     case UPK_GLOBAL:
-    case UPK_OBJECT:
-        text_add(t, v.kind == UPK_GLOBAL ? "the name " : "object of ");
+        text_add(t, "the name ");
         add_class(t, p, p->rows[v.as.cell->len].module, p->rows[v.as.cell->len].qualname);
         break;
+    case UPK_OBJECT: add_object(t, p, v.as.cell); break;
     }
 }

@@ -178,16 +178,18 @@ struct upk_error {
     uint8_t budget;    /* enum upk_budget, for code UPK_ERR_BUDGET */
     uint8_t verb;      /* enum upk_verb that would be wanted, for the grant line; 0: unknown */
     uint8_t dangerous; /* the name is on the closed list: no grant line */
-    uint8_t families;  /* that the policy allows, bits 1 << enum upk_family; for UPK_ERR_OPCODE_REFUSED */
     uint8_t steps;     /* enum upk_step that are wanted, for the grant line */
     uint32_t arity;    /* number of arguments seen, for the grant line */
     uint64_t offset;   /* of the opcode in the stream */
     uint64_t limit, figure;
     char module[260], name[260]; /* the name concerned; empty: none */
     char detail[160];            /* what exactly is wrong */
-    char path[160];              /* place in the value: $.frames[3].pixels */
-    char policy[160];            /* "channel result of policy agent.return 3" */
-    char rule[120];              /* the policy's line that ruled: "std/values.policy:12"; empty: none */
+    /* Place in the value: $.frames[3].pixels, $.jobs[0].state.id, $.args[1].  A part is left out where it is not known: where
+     * the stream ends before the value is part of the result. */
+    char path[160];
+    char policy[160];   /* "channel result of policy agent.return 3" */
+    char rule[120];     /* the policy's line that ruled: "std/values.policy:12"; empty: none */
+    char change[240];   /* what the policy says and would have to say otherwise, in words; empty: nothing */
     char file_kind[64]; /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
 };
 
@@ -197,15 +199,18 @@ const char *upk_budget_word(unsigned b);  /* "depth"; never NULL */
 /* By enum upk_budget: what holds where nothing else is said, and the largest figures that may be. */
 extern const uint64_t upk_budget_standard[], upk_budget_most[];
 const char *upk_code_sentence(unsigned code);
+unsigned upk_code_class(unsigned code); /* enum upk_class_of_refusal */
 
 /* Write one line (no newline) that says what is wrong, with names and figures, into buf; NUL-terminated, cut to size.
  * Returns the length the whole text has, as snprintf does. */
 size_t upk_error_message(const struct upk_error *err, char *buf, size_t size);
-/* The policy text that would grant what is refused, or "" where there is none to give (dangerous or odd names, malformed
- * streams).  Same return as above. */
+/* The policy text that would grant a name that no row grants, or "" where there is none to give: dangerous and odd names, and all
+ * other refusals, for which a policy would have to change (`change`).  Same return as above. */
 size_t upk_error_grant(const struct upk_error *err, char *buf, size_t size);
-/* The full refusal in several lines, each ended by LF: message [code], place, rule, grant. */
+/* The full refusal in several lines, each ended by LF: message [code], place, rule, and change or grant. */
 void upk_error_write(const struct upk_error *err, FILE *to);
+/* The same without the last. */
+void upk_error_write_bare(const struct upk_error *err, FILE *to);
 
 /* ---- decoding ------------------------------------------------------------------------------------------------------- */
 
@@ -251,7 +256,7 @@ bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
 bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
                  struct upk_error *err);
 
-/* Look at how the stream uses the name that was refused (UPK_ERR_GLOBAL, UPK_ERR_STEP, UPK_ERR_RECIPE), so that
+/* Look at how the stream uses the name that was refused (UPK_ERR_GLOBAL; others are left alone), so that
  * upk_error_grant can write the whole row.  A second pass over the stream, without a policy, within the policy's budgets: for
  * people who will read the refusal, not for every one.  Same policy, bytes and options as in the refused call. */
 void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, const void *bytes, size_t len,
@@ -318,12 +323,17 @@ size_t upk_len(struct upk_value v);
 bool upk_at(struct upk_value v, size_t i, struct upk_value *out);
 bool upk_pair_at(struct upk_value v, size_t i, struct upk_value *key, struct upk_value *value);
 size_t upk_pair_len(struct upk_value v);
-bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out); /* by str key */
+/* By str key; of equal ones, which an inspected document may have, the last, as Python does it. */
+bool upk_dict_get(struct upk_value dict, const char *key, struct upk_value *out);
 
 /* Objects.  Row ids are the generated header's enum; 0: none (inspected, or no object).  upk_object_row is the row of what was
  * called to make the object; upk_global_row that of a GLOBAL, the mention of a class or a const. */
 uint32_t upk_object_row(struct upk_value v);
 uint32_t upk_global_row(struct upk_value v);
+/* The row of the class that an object or a const is an instance of, whatever made it: a function, the class itself, or, of the
+ * member of an enum or flag, its name.  Where that class has no row it is the row of what made the value.  0: neither an object
+ * nor a const. */
+uint32_t upk_value_row(const struct upk_doc *doc, struct upk_value v);
 bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char **module, size_t *module_len,
                       const char **name, size_t *name_len);
 bool upk_object_args(struct upk_value v, struct upk_value *args);   /* a TUPLE */
@@ -347,7 +357,56 @@ bool upk_field_bytes(const struct upk_doc *doc, struct upk_value v, const char *
  * chain of operator.or_ (64 bits).  The value belongs to the document or to the policy.  false: no such member; it is given by
  * name, and its value in the policy is no literal, or an int beyond 64 bits. */
 bool upk_get_member(const struct upk_doc *doc, struct upk_value v, struct upk_value *out);
-/* Identity: two values are the same object exactly when both are nonzero and equal.  0: a plain scalar. */
+/* The name of the member, without its class; it belongs to the policy.  false: no such member; several bits of a flag; a value
+ * that is given and that the policy lists as no literal, or as an int beyond 64 bits. */
+bool upk_get_member_name(const struct upk_doc *doc, struct upk_value v, const char **text, size_t *len);
+/* Values of the standard library, by the class that the object's row names (docs/runtime.md); false: another class, or parts that
+ * the class does not have. */
+struct upk_datetime {
+    bool has_date, has_time; /* date, time, or both for datetime; what is not there is 0 */
+    uint16_t year;           /* 1 to 9999 */
+    uint8_t month, day, hour, minute, second;
+    uint8_t fold; /* 1: the second of two equal times of a clock that was put back */
+    uint32_t microsecond;
+    struct upk_value zone; /* a timezone or ZoneInfo object; UPK_NONE: none */
+};
+struct upk_timedelta {
+    int32_t days;
+    uint32_t seconds, microseconds; /* below a day, below a second */
+};
+bool upk_get_datetime(const struct upk_doc *doc, struct upk_value v, struct upk_datetime *out);
+bool upk_get_timedelta(const struct upk_doc *doc, struct upk_value v, struct upk_timedelta *out);
+/* The text of a decimal.Decimal, ASCII; it belongs to the document. */
+bool upk_get_decimal(const struct upk_doc *doc, struct upk_value v, const char **text, size_t *len);
+/* The bytes of a uuid.UUID in the order in which they are written. */
+bool upk_get_uuid(const struct upk_doc *doc, struct upk_value v, uint8_t out[16]);
+
+/* An array of numpy, or a scalar: an array without dimensions.  Nothing is copied: pointers are into the input, a buffer or the
+ * document.  Only rows that have one of the checks ndarray, frombuffer and npscalar make one; false: another row.  The checks
+ * prove that all items which shape and strides reach are there; of no other alignment than 1. */
+enum { UPK_MOST_DIMENSIONS = 64 };
+struct upk_ndarray {
+    char
+        kind; /* as numpy's dtype.kind: b bool, i u f c numbers, S bytes, U str (UCS-4), V void, M m times, O object */
+    char order;        /* of bytes: '<', '>' or, where it has none, '|' */
+    uint64_t itemsize; /* bytes */
+    uint32_t ndim;     /* dimensions */
+    bool fortran;      /* of the data the first index varies fastest, else the last; of kind O the last */
+    uint64_t shape[UPK_MOST_DIMENSIONS];
+    uint64_t strides
+        [UPK_MOST_DIMENSIONS]; /* from one index to the next, in bytes, of kind O in members; 0 where count is 0 */
+    uint64_t count;            /* items */
+    const uint8_t *data;       /* count times itemsize bytes; NULL: kind O, or there are none */
+    struct upk_value objects; /* kind O: a LIST of the items; else UPK_INVALID */
+    const uint8_t *
+        mask; /* of a masked array, in the order of the items: a byte that is not 0 hides one; NULL: no mask */
+    uint64_t
+        mask_each; /* bytes of the mask for an item: 1, of a record as many as it has values; 0 where count is 0 */
+    struct upk_value dtype; /* the object, for names and fields of a record */
+};
+bool upk_get_ndarray(const struct upk_doc *doc, struct upk_value v, struct upk_ndarray *out);
+/* Identity: two values are the same object exactly when both are nonzero and equal.  0: a plain scalar.  Members of an enum are
+ * compared by upk_get_member instead: one has several spellings, and several names. */
 uintptr_t upk_identity(struct upk_value v);
 
 /* ---- printed forms -------------------------------------------------------------------------------------------------- */

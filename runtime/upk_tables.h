@@ -4,7 +4,8 @@
  * reads them.  Everything is plain fixed-width data without pointers between tables: a table names another table's entry by
  * its index, and text by its place in one string pool.  Index 0 of rows, forms, types, classes, bounds and charsets is a null
  * entry of zeros, so that 0 always means "none".  `upk_policy_check` (upk.h) checks for any table what is stated here; the
- * digest, and that tables are as long as they say, it must take on trust.
+ * digest, that tables are as long as they say, and that no object fits two forms of its row with different results, it must
+ * take on trust.
  *
  * Layer: below everything; includes nothing of the project but find_class.h and upk_version.h.
  */
@@ -293,13 +294,13 @@ struct upk_type {
     uint32_t kind; /* enum upk_type_kind */
     uint32_t a, b, c;
     uint64_t lo, hi; /* hi UINT64_MAX: no upper bound */
-    struct upk_text
-        name; /* that the policy gives it, of a container, record or union; empty: none.  For messages only */
+    /* Of a container, record or union, that the policy gives it; empty: none.  For messages only. */
+    struct upk_text name;
 };
 
-struct upk_elem { /* of a TUPLE */
+struct upk_elem { /* of a TUPLE or PLACES */
     uint32_t type;
-    struct upk_text name; /* of an argument; empty in a plain tuple */
+    struct upk_text name; /* of an argument, or of the field that a place holds; else empty */
 };
 
 struct upk_field { /* of a RECORD */

@@ -15,13 +15,16 @@
 /* ---- messages */
 
 void cli_complain(const struct cli *c, const char *format, ...) {
+    char message[2048];
     va_list args;
-    fflush(stdout);
-    fprintf(stderr, "%s: ", c->program);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    fflush(stdout);
+    if (c->complain)
+        c->complain(message);
+    else
+        fprintf(stderr, "%s: %s\n", c->program, message);
 }
 
 /* ---- names and lists */
@@ -85,6 +88,7 @@ static enum cli_exit add_list(struct cli *c, const char *list) {
 enum option_id {
     OPTION_PRINT,
     OPTION_TSV,
+    OPTION_JSON_LINES,
     OPTION_FILES_FROM,
     OPTION_BUFFER,
     OPTION_HELP,
@@ -108,6 +112,7 @@ static const struct option {
 } options[] = {
     {"--print", NULL, true, FOR_BOTH, OPTION_PRINT},
     {"--tsv", NULL, false, FOR_BOTH, OPTION_TSV},
+    {"--json-lines", NULL, false, FOR_BOTH, OPTION_JSON_LINES},
     {"--files-from", NULL, true, FOR_BOTH, OPTION_FILES_FROM},
     {"--buffer", NULL, true, FOR_BOTH, OPTION_BUFFER},
     {"--help", "-h", false, FOR_BOTH, OPTION_HELP},
@@ -145,6 +150,7 @@ static const char help_try[] = "usage: policyc try POLICYFILE[:CHANNEL] [options
 static const char help_both[] =
     "  --print FORM         how to print values: repr (the default), tree, json, none\n"
     "  --tsv                one line a file, its fields separated by TAB\n"
+    "  --json-lines         one line a file, a JSON object; with --print json it has the value, too\n"
     "  --files-from LIST    also the files that LIST names, one a line\n"
     "  --buffer FILE        an out-of-band buffer, in the order of use (repeatable)\n"
     "  -h, --help; --version\n"
@@ -179,6 +185,7 @@ static bool read_print(struct cli *c, const char *value) {
     for (size_t i = 0; i < 4; i++) {
         if (strcmp(value, words[i]) == 0) {
             c->print = forms[i];
+            c->has_print = true;
             return true;
         }
     }
@@ -202,6 +209,7 @@ static enum cli_exit set_option(struct cli *c, enum option_id id, const char *va
     switch (id) {
     case OPTION_PRINT: return read_print(c, value) ? CLI_ACCEPTED : CLI_USAGE;
     case OPTION_TSV: c->tsv = true; break;
+    case OPTION_JSON_LINES: c->json_lines = true; break;
     case OPTION_FILES_FROM: return add_list(c, value);
     case OPTION_BUFFER: return add_name(c, &c->buffers, value) ? CLI_ACCEPTED : CLI_IO;
     case OPTION_HELP: c->help = true; break;
@@ -299,6 +307,10 @@ enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
     if (c->inspect && c->policy) return wrong(c, "-p and --inspect exclude each other");
     if (c->has_families && !c->inspect)
         return wrong(c, "--opcodes is for --inspect; a policy says which opcodes it allows");
+    if (c->tsv && c->json_lines) return wrong(c, "--tsv and --json-lines exclude each other");
+    if (c->json_lines && !c->has_print) c->print = CLI_PRINT_NONE;
+    if (c->json_lines && c->print != CLI_PRINT_JSON && c->print != CLI_PRINT_NONE)
+        return wrong(c, "with --json-lines values are printed as json or none");
     if (c->files.count == 0 && !lists) return wrong(c, "name a pickle file, or `-' for standard input");
     return CLI_ACCEPTED;
 }

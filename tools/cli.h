@@ -1,4 +1,4 @@
-/* The command line that `policyc try` and `unpickle` share: options, files, verdicts as text or TSV, exit
+/* The command line that `policyc try` and `unpickle` share: options, files, verdicts as text, TSV or JSON, exit
  * status.
  *
  * Layer: hosts; over upk.h and libc.
@@ -19,10 +19,12 @@ struct cli_names {
 };
 
 struct cli {
-    const char *program; /* as messages and help call it */
-    bool host;           /* unpickle: policies compiled in, inspection; else policyc try: a policy file */
+    const char *program;                   /* as messages and help call it */
+    void (*complain)(const char *message); /* not NULL: instead of a line on stderr */
+    bool host; /* unpickle: policies compiled in, inspection; else policyc try: a policy file */
     enum cli_print print;
-    bool tsv, inspect, list_policies, help, version;
+    bool has_print;
+    bool tsv, json_lines, inspect, list_policies, help, version;
     bool json;          /* messages about the policy as JSON */
     const char *policy; /* POLICY[:CHANNEL] as given; NULL: none */
     bool has_families;
@@ -56,6 +58,21 @@ struct cli_shown cli_show(const char *name);
 /* A field of TSV.  Text without control characters, directional marks and broken UTF-8 is printed as it is; in other text each
  * of their bytes is `\t`, `\n`, `\r` or `\xHH`, and a backslash is two.  So a line stays one line of as many fields. */
 void cli_write_field(const char *text, FILE *to);
+
+/* ---- verdicts as JSON (cli_json.c): an object a line, ASCII */
+
+/* A JSON string.  Bytes that are no UTF-8 stand as \udc80 to \udcff, as os.fsdecode of Python has them. */
+void cli_write_json_string(const char *text, FILE *to);
+/* The beginning of a line, up to the verdict; members follow, and the caller's "}\n". */
+void cli_write_json_verdict(const char *file, const char *verdict, FILE *to);
+/* The members of a refusal; `shipped`: the fragment that grants the name, NULL for none. */
+void cli_write_json_refusal(const struct upk_error *err, const char *shipped, FILE *to);
+
+/* What a policy has to say to grant the name that was refused by the shipped fragment that has it (cli_shipped.c).
+ * false: none has it. */
+bool cli_find_shipped(const struct upk_policy *policy, const struct upk_error *err, char *out, size_t size);
+
+/* ---- deciding (cli_run.c) */
 
 /* Decides all files under `policy` (NULL: inspects them) and writes what is to be said of each; returns the
  * exit status. */

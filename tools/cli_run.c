@@ -1,4 +1,4 @@
-/* Deciding files, and saying what came of each: a value, a refusal or an I/O error, for people or as TSV.
+/* Deciding files, and saying what came of each: a value, a refusal or an I/O error, for people, as TSV or as JSON.
  *
  * Layer: hosts; see cli.h.
  */
@@ -80,7 +80,12 @@ static void write_name(const struct run *r, const char *file) {
 
 static void say_io(struct run *r, const char *file, const char *why) {
     r->io = true;
-    if (r->cli->tsv) {
+    if (r->cli->json_lines) {
+        cli_write_json_verdict(file, "io", stdout);
+        fputs(", \"message\": ", stdout);
+        cli_write_json_string(why, stdout);
+        fputs("}\n", stdout);
+    } else if (r->cli->tsv) {
         cli_write_field(file, stdout);
         fputs("\tio\t", stdout);
         cli_write_field(why, stdout);
@@ -91,8 +96,14 @@ static void say_io(struct run *r, const char *file, const char *why) {
 }
 
 static void say_refused(struct run *r, const char *file, const struct upk_error *err) {
+    char shipped[400];
+    const bool has_shipped = cli_find_shipped(r->policy, err, shipped, sizeof shipped);
     r->refused = true;
-    if (r->cli->tsv) {
+    if (r->cli->json_lines) {
+        cli_write_json_verdict(file, "refused", stdout);
+        cli_write_json_refusal(err, has_shipped ? shipped : NULL, stdout);
+        fputs("}\n", stdout);
+    } else if (r->cli->tsv) {
         char message[2048];
         upk_error_message(err, message, sizeof message);
         cli_write_field(file, stdout);
@@ -102,7 +113,12 @@ static void say_refused(struct run *r, const char *file, const struct upk_error 
         putchar('\n');
     } else {
         write_name(r, file);
-        upk_error_write(err, stdout);
+        if (has_shipped) {
+            upk_error_write_bare(err, stdout);
+            printf("    shipped: %s\n", shipped);
+        } else {
+            upk_error_write(err, stdout);
+        }
     }
 }
 
@@ -113,18 +129,25 @@ static void say_accepted(struct run *r, const char *file, const struct upk_doc *
         say_refused(r, file, &err);
         return;
     }
-    if (r->cli->tsv) {
+    const struct cli *c = r->cli;
+    const char *end = "\n";
+    if (c->json_lines) {
+        cli_write_json_verdict(file, "accept", stdout);
+        if (c->print == CLI_PRINT_JSON) fputs(", \"value\": ", stdout);
+        end = "}\n";
+    } else if (c->tsv) {
         cli_write_field(file, stdout);
         fputs("\taccept\t", stdout);
     } else {
         write_name(r, file);
+        if (c->print == CLI_PRINT_NONE) end = "accepted\n";
     }
     if (text.fits) {
         fwrite(r->kept, 1, text.len, stdout);
     } else {
-        print_value(r->cli->print, doc, write_out, NULL, &err);
+        print_value(c->print, doc, write_out, NULL, &err);
     }
-    fputs(!r->cli->tsv && r->cli->print == CLI_PRINT_NONE ? "accepted\n" : "\n", stdout);
+    fputs(end, stdout);
 }
 
 /* ---- deciding */
@@ -155,7 +178,7 @@ static void decide(struct run *r, const char *file) {
     bool good;
     if (r->policy) {
         good = upk_decode(r->policy, bytes.data, bytes.len, &options, &doc, &err);
-        if (!good && !r->cli->tsv) upk_error_observe(&err, r->policy, bytes.data, bytes.len, &options);
+        if (!good && !c->tsv) upk_error_observe(&err, r->policy, bytes.data, bytes.len, &options);
     } else {
         if (c->has_families) {
             options.flags = UPK_FAMILY_FLAGS;

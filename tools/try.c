@@ -4,14 +4,14 @@
  */
 #include "try.h"
 
-#include "../compiler/tables.h"
+#include "../compiler/channels.h"
 #include "cli.h"
 #include "policy_file.h"
 #include "stderr_sink.h"
 
-/* CLI_ACCEPTED: *t holds tables to be freed. */
+/* CLI_ACCEPTED: *all are to be freed, and *policy is one of them. */
 static enum cli_exit compile(const struct cli *c, const struct policy_file *file, struct diag *d,
-                             struct tables *t) {
+                             struct channels *all, const struct upk_policy **policy) {
     struct compile_options options = {
         .path = file->path,
         .policy_dir = c->policy_dir ? c->policy_dir : POLICY_DIR,
@@ -22,11 +22,13 @@ static enum cli_exit compile(const struct cli *c, const struct policy_file *file
     enum cli_exit status = CLI_USAGE;
     if (policy_compile(&options, d, &compiled)) {
         size_t count;
-        const struct model *models = policy_file_models(c, file, compiled, &count);
-        if (models && count > 1)
-            cli_complain(c, "the policy has several channels: name one as FILE:CHANNEL");
-        else if (models && tables_build(compiled, models, d, t))
+        const struct model *models = policy_file_models(file, compiled, d, &count);
+        if (models && count > 1) {
+            diag_error_nowhere(d, P_USAGE, "the policy has several channels: name one as FILE:CHANNEL");
+        } else if (models && channels_build(compiled, d, all)) {
+            *policy = &all->tables[models - compiled->models].policy;
             status = CLI_ACCEPTED;
+        }
     }
     compiled_free(compiled);
     diag_flush(d);
@@ -38,24 +40,28 @@ static enum cli_exit act(const struct cli *c) {
     struct policy_file file;
     if (!policy_file_name(c->policy, &file)) {
         cli_complain(c, "out of memory");
-        return CLI_USAGE;
+        return CLI_IO;
     }
     struct diag d;
-    struct tables tables;
+    struct channels all;
+    const struct upk_policy *policy = NULL;
     diag_init(&d, stderr_sink(c->json));
-    enum cli_exit status = compile(c, &file, &d, &tables);
+    enum cli_exit status = compile(c, &file, &d, &all, &policy);
     diag_free(&d);
     if (status == CLI_ACCEPTED) {
-        status = cli_run(c, &tables.policy);
-        tables_free(&tables);
+        status = cli_run(c, policy);
+        channels_free(&all);
     }
     policy_file_free(&file);
     return status;
 }
 
 int try_main(int argc, char **argv) {
-    struct cli c = {.program = "policyc try"};
+    /* Of the command line; what is said of pickle files is text. */
+    struct cli c = {.program = "policyc try",
+                    .complain = stderr_asked_json(argc, argv) ? stderr_json_usage : NULL};
     enum cli_exit status = cli_parse(&c, argc > 0 ? argc - 1 : 0, argv + 1);
+    c.complain = NULL;
     if (status == CLI_ACCEPTED) status = act(&c);
     cli_free(&c);
     return (int)status;

@@ -153,8 +153,9 @@ static void ten_megabytes_of_sets_stop_at_the_budget(void **state) {
     }
     free(bytes);
     print_message("%.2f ms\n", least / 1000);
-    /* 5 ms on an idle machine, which is waited for; a neighbour who fills the memory bus doubles it. */
-    if (least > 10000 * SLOWER) fail_msg("%.1f ms", least / 1000);
+    /* 5 ms on an idle machine, which is waited for; neighbours who fill the memory bus make it several times that, and what
+     * this is to catch takes seconds. */
+    if (least > 50000 * SLOWER) fail_msg("%.1f ms", least / 1000);
 }
 
 /* [[..], [..]] of `levels`: each list holds the one below twice. */

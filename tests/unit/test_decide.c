@@ -53,7 +53,8 @@ static void a_partial_is_used_up_by_its_call_alone(void **state) {
     /* it must not be handed out as data: behind the call, before it, deep in something that was matched
      * early */
     DECIDE(PARTIAL ")R0h\0.", UPK_ERR_SPELLING, "expected any, found object of functools::partial");
-    DECIDE(PARTIAL ")Rh\0\x86.", UPK_ERR_SPELLING, "expected any, found object of functools::partial");
+    DECIDE(PARTIAL ")Rh\0\x86.", UPK_ERR_SPELLING,
+           "at $[1]: expected any, found object of functools::partial");
     DECIDE(PARTIAL ")R0cm\nf\nh\0\x85R.", UPK_ERR_SPELLING, NULL);
     DECIDE(PARTIAL "0cm\nf\nh\0\x85Rh\0)R\x86.", UPK_ERR_CALLED_VALUE, NULL);
     DECIDE(PARTIAL "0cm\nf\n]h\0a\x85Rh\0)R\x86.", UPK_ERR_CALLED_VALUE, NULL);
@@ -64,10 +65,10 @@ static void a_partial_is_used_up_by_its_call_alone(void **state) {
 static void keywords_of_every_spelling_are_matched(void **state) {
     (void)state;
     compile("policy p 1; module m { class C new() kw { k: int[..0] }; }");
-    DECIDE(PARTIAL ")R.", UPK_ERR_RECIPE, "keywords at .k: expected int[..0], found int 1");
+    DECIDE(PARTIAL ")R.", UPK_ERR_RECIPE, "keywords at .kwargs.k: expected int[..0], found int 1");
     DECIDE("\x80\x04\x8c\x01m\x8c\x01"
            "C\x93)}\x8c\x01kK\x01s\x92.",
-           UPK_ERR_RECIPE, "keywords at .k: expected int[..0], found int 1");
+           UPK_ERR_RECIPE, "keywords at .kwargs.k: expected int[..0], found int 1");
     DECIDE("\x80\x04\x8c\x01m\x8c\x01"
            "C\x93)}\x8c\x01kK\0s\x92.",
            UPK_OK, NULL);
@@ -105,6 +106,40 @@ static void python2_keys_equal_text_keys(void **state) {
     done();
 }
 
+#define MEMBER(len, name) "\x8c\x03\x61pp\x8c" len name "\x93"
+
+static void two_names_of_a_member_are_one_key(void **state) {
+    (void)state;
+    compile("policy p 1; module app { enum M { FAST = \"fast\", SAFE = \"safe\", QUICK = \"fast\", ONE = 1, "
+            "YES = true, MANY = 36_893_488_147_419_103_232, LOTS = 36_893_488_147_419_103_232,"
+            " MORE = 36_893_488_147_419_103_233, B = b\"fast\", PAIR = tuple<1>, PAIR2 = tuple<1> };"
+            " enum N { FAST = \"fast\" }; }"
+            " root dict<app::M | app::N | tuple<app::M>, int> | set<app::M>;");
+    static const struct {
+        const char *first, *second;
+        bool one;
+    } pairs[] = {
+        {MEMBER("\6", "M.FAST"), MEMBER("\7", "M.QUICK"), true},
+        {MEMBER("\6", "M.FAST"), MEMBER("\6", "M.SAFE"), false},
+        {MEMBER("\6", "M.FAST"), MEMBER("\3", "M.B"), false},
+        {MEMBER("\6", "M.FAST"), MEMBER("\6", "N.FAST"), false},
+        {MEMBER("\5", "M.ONE"), MEMBER("\5", "M.YES"), true},
+        {MEMBER("\6", "M.MANY"), MEMBER("\6", "M.LOTS"), true},
+        {MEMBER("\6", "M.MANY"), MEMBER("\6", "M.MORE"), false},
+        {MEMBER("\6", "M.PAIR"), MEMBER("\7", "M.PAIR2"), false}, /* the policy does not say the values */
+        {MEMBER("\6", "M.FAST") "\x85", MEMBER("\7", "M.QUICK") "\x85", true},
+        {MEMBER("\6", "M.FAST") "\x85", MEMBER("\7", "M.QUICK"), false},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char stream[80];
+        int len =
+            snprintf(stream, sizeof stream, "\x80\x04}(%sK\x01%sK\x02u.", pairs[i].first, pairs[i].second);
+        decide(stream, (size_t)len, pairs[i].one ? UPK_ERR_EQUAL_KEYS : UPK_OK, NULL);
+    }
+    DECIDE("\x80\x04\x8f(" MEMBER("\6", "M.FAST") MEMBER("\7", "M.QUICK") "\x90.", UPK_ERR_EQUAL_KEYS, NULL);
+    done();
+}
+
 /* A = {x: B, y: int}; B = {back: A}: see shape_cyclic.c */
 static void assumptions_prove_nothing(void **state) {
     (void)state;
@@ -120,7 +155,7 @@ static void assumptions_prove_nothing(void **state) {
     done();
     compile("policy p 1; type P = { a: list<P>, b: int }; root P cyclic;");
     DECIDE("\x80\x02}q\0X\x01\0\0\0a]h\0asX\x01\0\0\0bX\x01\0\0\0xs.", UPK_ERR_ROOT,
-           "key `b`: expected int, found str \"x\"");
+           "at $.b: expected int, found str \"x\"");
     done();
 }
 
@@ -135,7 +170,7 @@ static void states_are_matched_as_they_end_up(void **state) {
     DECIDE(OBJECT "h\0K\x01"
                   "a0.",
            UPK_OK, NULL);
-    DECIDE(OBJECT "h\0Na0.", UPK_ERR_RECIPE, "state at .a[0]: expected int, found none");
+    DECIDE(OBJECT "h\0Na0.", UPK_ERR_RECIPE, "state at .state.a[0]: expected int, found none");
     done();
 }
 
@@ -147,9 +182,9 @@ static void the_form_that_takes_the_kind_is_the_nearest(void **state) {
 #define STATE(build) \
     "\x80\x02"       \
     "cm\nC\n)\x81" build "b."
-    DECIDE(STATE("}X\x01\0\0\0xNs"), UPK_ERR_RECIPE, "state at .x: expected int, found none");
-    DECIDE(STATE("N}X\x01\0\0\0xNs\x86"), UPK_ERR_RECIPE, "state at [1].x: expected int, found none");
-    DECIDE(STATE("]Na"), UPK_ERR_RECIPE, "state at [0]: expected int, found none");
+    DECIDE(STATE("}X\x01\0\0\0xNs"), UPK_ERR_RECIPE, "state at .state.x: expected int, found none");
+    DECIDE(STATE("N}X\x01\0\0\0xNs\x86"), UPK_ERR_RECIPE, "state at .state[1].x: expected int, found none");
+    DECIDE(STATE("]Na"), UPK_ERR_RECIPE, "state at .state[0]: expected int, found none");
     DECIDE(STATE("N"), UPK_ERR_RECIPE, "state: expected { x: int }, found none");
     done();
 }
@@ -226,6 +261,7 @@ int main(void) {
         cmocka_unit_test(keywords_of_every_spelling_are_matched),
         cmocka_unit_test(a_tuple_base_is_spread_or_whole),
         cmocka_unit_test(python2_keys_equal_text_keys),
+        cmocka_unit_test(two_names_of_a_member_are_one_key),
         cmocka_unit_test(assumptions_prove_nothing),
         cmocka_unit_test(states_are_matched_as_they_end_up),
         cmocka_unit_test(the_form_that_takes_the_kind_is_the_nearest),

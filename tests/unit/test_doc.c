@@ -232,6 +232,19 @@ static void accessors_answer_for_their_kinds_alone(void **state) {
     upk_doc_free(doc);
 }
 
+/* A policy refuses them; without one the value is what Python would have. */
+static void the_last_of_equal_keys_counts(void **state) {
+    (void)state;
+    struct upk_value v;
+    struct upk_doc *doc = DECODE(NULL, "\x80\x04}(\x8c\x01xK\x01\x8c\x01yK\x02\x8c\x01xK\x03u.");
+    assert_int_equal(upk_pair_len(upk_doc_root(doc)), 3);
+    assert_true(upk_dict_get(upk_doc_root(doc), "x", &v));
+    assert_int(v, 3);
+    assert_true(upk_object_field(doc, upk_doc_root(doc), "x", &v));
+    assert_int(v, 3);
+    upk_doc_free(doc);
+}
+
 static void inspected_values_answer_alike(void **state) {
     (void)state;
     const struct upk_options options = {.flags = UPK_FAMILY_FLAGS, .families = ALL_FAMILIES};
@@ -459,6 +472,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trial_set_up, trial_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(accessors_answer_for_their_kinds_alone),
+        TEST(the_last_of_equal_keys_counts),
         TEST(inspected_values_answer_alike),
         TEST(identity_tells_shared_from_equal),
         TEST(spelled_values_are_what_they_spell),

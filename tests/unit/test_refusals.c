@@ -42,8 +42,8 @@ struct refusal {
     const char *cls;
     size_t offset;
     enum upk_op op; /* UPK_OP_UNKNOWN: none */
-    /* NULL: "" for names, rule, grant and file kind, "$" for the path ("*": any), nothing looked at for the detail */
-    const char *path, *module, *name, *rule, *grant, *file_kind, *detail;
+    /* NULL: "" for names, rule, change, grant and file kind, "$" for the path ("*": any), nothing looked at for the detail */
+    const char *path, *module, *name, *rule, *change, *grant, *file_kind, *detail;
 };
 
 #define STREAM(literal) .stream = (literal), .len = sizeof(literal) - 1
@@ -77,7 +77,7 @@ static const struct refusal refusals[PLACES] = {
     [AT_BUFFER_MISSING] = {wide, STREAM("\x80\x05\x97"), "argument", 2, UPK_OP_NEXT_BUFFER,
                            .detail = "buffer 0 of 0"},
     [AT_UNDERFLOW] = {wide, STREAM("0"), "stack", 0, UPK_OP_POP},
-    [AT_MARK_IN_THE_WAY] = {wide, STREAM("(a"), "stack", 1, UPK_OP_APPEND, .path = "$[0]"},
+    [AT_MARK_IN_THE_WAY] = {wide, STREAM("(a"), "stack", 1, UPK_OP_APPEND},
     [AT_NO_MARK] = {wide, STREAM("t"), "stack", 0, UPK_OP_TUPLE},
     [AT_ODD] = {wide, STREAM("(Nd"), "stack", 2, UPK_OP_DICT},
     [AT_LEFT_OVER] = {wide, STREAM("NN."), "stack", 2, UPK_OP_STOP, .detail = "2 values"},
@@ -101,35 +101,42 @@ static const struct refusal refusals[PLACES] = {
                    .grant = "module x { class Y call(args: any...) because \"TODO\"; }"},
     [AT_NAME_LENGTH] = {wide, STREAM("c\n\n"), "global", 0, UPK_OP_GLOBAL},
     [AT_OPCODE_REFUSED] = {narrow, STREAM("2"), "opcode", 0, UPK_OP_DUP, .detail = "DUP",
-                           .grant = "opcodes core, dup;"},
-    [AT_PROTOCOL_REFUSED] = {narrow, STREAM("\x80\x04"), "protocol", 0, UPK_OP_PROTO,
-                             .detail = "stream of protocol 4, policy allows 0..3"},
+                           .change =
+                               "allow dup in `opcodes` of channel c, and of the policy where that says less"},
+    [AT_PROTOCOL_REFUSED] =
+        {narrow, STREAM("\x80\x04"), "protocol", 0, UPK_OP_PROTO,
+         .detail = "stream of protocol 4, policy allows 0..3",
+         .change = "widen `protocol 0..3` to `0..4` of channel c, and of the policy where that says less"},
     [AT_RECIPE] = {wide, STREAM("]cm\nNew\n)Ra."), "recipe", 9, UPK_OP_REDUCE, .path = "$[0]", .module = "m",
                    .name = "New", .rule = "test.policy:4",
-                   .grant = "module m { class New call() because \"TODO\"; }",
+                   .change = "the row at test.policy:4, if this object is meant",
                    .detail = "called, which no form allows"},
     [AT_SPELLING] = {wide, STREAM("c__builtin__\ngetattr\n."), "recipe", 21, UPK_OP_STOP},
     [AT_BUILD_TWICE] = {wide,
                         STREAM("\x80\x02"
                                "cm\nState\n)\x81NbNb"),
                         "recipe", 16, UPK_OP_BUILD},
-    [AT_LATE_CHANGE] = {wide, STREAM("cm\nList\n(]q\0tRh\0Na"), "recipe", 17, UPK_OP_APPEND, .path = "$[0]",
+    [AT_LATE_CHANGE] = {wide, STREAM("cm\nList\n(]q\0tRh\0Na"), "recipe", 17, UPK_OP_APPEND,
                         .detail = "APPEND on a list"},
     [AT_STEP] = {wide,
                  STREAM("\x80\x02"
                         "cm\nNew\n)\x81Nb"),
-                 "recipe", 12, UPK_OP_BUILD, .module = "m", .name = "New", .rule = "test.policy:4"},
+                 "recipe", 12, UPK_OP_BUILD, .module = "m", .name = "New", .rule = "test.policy:4",
+                 .change = "add `state` to the row at test.policy:4, if this object is meant"},
     [AT_EQUAL_KEYS] = {wide, STREAM("(NNNNd"), "recipe", 5, UPK_OP_DICT},
     [AT_INCOMPLETE] = {wide, STREAM("}cm\nCall\n)Rq\0Nsh\0Nb"), "kind", 18, UPK_OP_BUILD, .path = "*",
                        .module = "m", .name = "Call", .rule = "test.policy:6", .detail = "BUILD"},
-    [AT_ROOT] = {narrow, STREAM("}Va\n](I1\nNes."), "root", 12, UPK_OP_STOP, .path = "$.a"},
-    [AT_CYCLE] = {wide, STREAM("]2a."), "root", 3, UPK_OP_STOP, .grant = "root any cyclic;"},
+    [AT_ROOT] = {narrow, STREAM("}Va\n](I1\nNes."), "root", 12, UPK_OP_STOP, .path = "$.a[1]"},
+    [AT_CYCLE] = {wide, STREAM("]2a."), "root", 3, UPK_OP_STOP,
+                  .change = "add `cyclic` behind the type of `root`"},
     [AT_CALLED_VALUE] = {wide, STREAM("cm\nCall\n)R)R"), "recipe", 11, UPK_OP_REDUCE},
     [AT_NATIVE] = {wide, STREAM("]cm\nZone\n(V.\ntRa."), "native", 14, UPK_OP_REDUCE, .path = "$[0]",
                    .module = "m", .name = "Zone", .rule = "test.policy:8",
                    .detail = "zone key: the byte at 0 is in no zone's name"},
     [AT_PERSID_REFUSED] = {wide, STREAM("P\n"), "kind", 0, UPK_OP_PERSID},
-    [AT_BUDGET] = {narrow, STREAM("(("), "limit", 1, UPK_OP_MARK, .path = "$[0]", .grant = "budget marks 2;"},
+    [AT_BUDGET] = {narrow, STREAM("(("), "limit", 1, UPK_OP_MARK,
+                   .change = "raise `budget marks` from 1 to at least 2 of channel c, and of the policy "
+                             "where that says less"},
 };
 
 /* Those that no stream gets; they have tests of their own below. */
@@ -194,6 +201,7 @@ static unsigned compare_refusal(size_t place, const struct upk_policy *policy) {
     wrong += compare(code, "module", err.module, r->module ? r->module : "");
     wrong += compare(code, "name", err.name, r->name ? r->name : "");
     wrong += compare(code, "rule", err.rule, r->rule ? r->rule : "");
+    wrong += compare(code, "change", err.change, r->change ? r->change : "");
     wrong += compare(code, "grant", grant, r->grant ? r->grant : "");
     wrong += compare(code, "file kind", err.file_kind, r->file_kind ? r->file_kind : "");
     if (r->detail) wrong += compare(code, "detail", err.detail, r->detail);

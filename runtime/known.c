@@ -1,10 +1,10 @@
-/* Recognises well-known objects by name and shape.  Nothing is built: wherever a field is out of its range
- * the object is not recognised and the printers show its parts.
+/* Recognises well-known objects by name and shape.  Nothing is built: wherever a field is out of its range the object is not
+ * recognised.
  *
  * Sources: the __reduce_ex__ of CPython's datetime, decimal, fractions, complex and uuid.
- * Layer: private to the runtime, over print_walk.h.
+ * Layer: runtime, over doc.h.
  */
-#include "print_known.h"
+#include "known.h"
 
 #include <string.h>
 
@@ -18,8 +18,8 @@ static const struct known_name {
     {"builtins", "complex", KNOWN_COMPLEX},   {"uuid", "UUID", KNOWN_UUID},
 };
 
-bool object_is_new(const struct print *p, const struct object *o) {
-    if (p->doc->policy && o->cell.index != UPK_VERB_NONE) return o->cell.index == UPK_VERB_NEW;
+bool object_is_new(const struct upk_doc *doc, const struct object *o) {
+    if (doc->policy && o->cell.index != UPK_VERB_NONE) return o->cell.index == UPK_VERB_NEW;
     return o->cell.op == UPK_OP_NEWOBJ || o->cell.op == UPK_OP_NEWOBJ_EX;
 }
 
@@ -83,34 +83,29 @@ static bool is_decimal(struct upk_value v) {
     return true;
 }
 
-static bool uuid_from(const struct object *o, struct known *out) {
-    static const char hex[] = "0123456789abcdef";
-    struct upk_value state = value_resolve(o->state), key, n;
+bool known_uuid(struct upk_value n, uint8_t out[16]) {
     uint8_t scratch[8];
     const uint8_t *bytes;
     size_t len;
-    if (object_args(o)->len != 0 || state.kind != UPK_DICT || state.as.cell->len != 2) return false;
-    key = state.as.cell->items[0];
-    n = state.as.cell->items[1];
-    if (!(key.kind == UPK_STR || key.kind == UPK_STR8) || !bytes_are(key.as.bytes, key.len, "int"))
-        return false;
     if (!upk_get_bigint(n, scratch, &bytes, &len)) return false;
     /* two's complement: a 17th byte is there only for the sign */
     if (len == 0 || bytes[len - 1] > 0x7f || len > 17 || (len == 17 && bytes[16] != 0)) return false;
-    char *to = out->uuid;
-    for (size_t i = 16; i-- > 0;) {
-        uint8_t b = i < len ? bytes[i] : 0;
-        *to++ = hex[b >> 4];
-        *to++ = hex[b & 15];
-        if (i == 12 || i == 10 || i == 8 || i == 6) *to++ = '-';
-    }
-    *to = 0;
+    for (size_t i = 0; i < 16; i++) out[15 - i] = i < len ? bytes[i] : 0;
     return true;
 }
 
-bool known_object(const struct print *p, const struct object *o, struct known *out) {
-    struct upk_compat name;
-    if (!print_object_name(p, o, &name) || !has_only_args(o)) return false;
+static bool uuid_from(const struct object *o, struct known *out) {
+    struct upk_value state = value_resolve(o->state);
+    if (object_args(o)->len != 0 || state.kind != UPK_DICT || state.as.cell->len != 2) return false;
+    const struct upk_value key = state.as.cell->items[0];
+    if (!(key.kind == UPK_STR || key.kind == UPK_STR8) || !bytes_are(key.as.bytes, key.len, "int"))
+        return false;
+    return known_uuid(state.as.cell->items[1], out->uuid);
+}
+
+bool known_object(const struct upk_doc *doc, const struct object *o, struct upk_compat name,
+                  struct known *out) {
+    if (!has_only_args(o)) return false;
     size_t k = 0, count = sizeof names / sizeof *names;
     while (k < count && !(bytes_are(name.module, name.module_len, names[k].module) &&
                           bytes_are(name.name, name.name_len, names[k].name)))
@@ -118,7 +113,7 @@ bool known_object(const struct print *p, const struct object *o, struct known *o
     if (k == count) return false;
     memset(out, 0, sizeof *out);
     out->kind = names[k].kind;
-    if (object_is_new(p, o) != (out->kind == KNOWN_UUID)) return false;
+    if (object_is_new(doc, o) != (out->kind == KNOWN_UUID)) return false;
     if (out->kind == KNOWN_UUID) return uuid_from(o, out);
     const struct upk_cell *args = object_args(o);
     if (o->state.kind != UPK_INVALID || args->len == 0) return false;
