@@ -6,8 +6,6 @@
  *
  * Layer: pass, after the channels.
  */
-#include <stdio.h>
-
 #include "units.h"
 
 /* What an opcode can spend of a budget in one go (of memo: in all); source: pickletools, and runtime/loop.c for which opcode
@@ -16,7 +14,7 @@ static const struct spending {
     enum upk_budget budget;
     enum upk_op op;
     uint64_t most;
-} SPENDINGS[] = {
+} spendings[] = {
 #define ENDLESS UINT64_MAX
     {UPK_BUDGET_MEMO, UPK_OP_PUT, ENDLESS},
     {UPK_BUDGET_MEMO, UPK_OP_MEMOIZE, ENDLESS},
@@ -90,13 +88,13 @@ static const struct spending {
     {UPK_BUDGET_NAME, UPK_OP_INST, ENDLESS},
 #undef ENDLESS
 };
-enum { SPENDING_COUNT = sizeof SPENDINGS / sizeof SPENDINGS[0] };
+enum { SPENDING_COUNT = sizeof spendings / sizeof spendings[0] };
 
 /* What is spent by parts of the stream, or by its opcodes, ends with them. */
 static const struct {
     enum upk_budget budget, within;
     const char *why;
-} BOUNDS[] = {
+} bounds[] = {
     {UPK_BUDGET_STRING, UPK_BUDGET_BYTES, "a string is a part of the input"},
     {UPK_BUDGET_DIGITS, UPK_BUDGET_BYTES, "a number is a part of the input"},
     {UPK_BUDGET_LONG, UPK_BUDGET_BYTES, "a number is a part of the input"},
@@ -105,6 +103,9 @@ static const struct {
     {UPK_BUDGET_MEMO, UPK_BUDGET_BYTES, "each entry takes an opcode of the input"},
     {UPK_BUDGET_MARKS, UPK_BUDGET_OPCODES, "each mark is an opcode"},
     {UPK_BUDGET_MARKS, UPK_BUDGET_BYTES, "each mark is a byte of the input"},
+    {UPK_BUDGET_DEPTH, UPK_BUDGET_OPCODES, "each level takes an opcode"},
+    {UPK_BUDGET_DEPTH, UPK_BUDGET_BYTES, "each level takes an opcode of the input"},
+    {UPK_BUDGET_NAME, UPK_BUDGET_BYTES, "a name is a part of the input"},
     {UPK_BUDGET_NODES, UPK_BUDGET_OPCODES, "each value takes an opcode"},
     {UPK_BUDGET_NODES, UPK_BUDGET_BYTES, "each value takes an opcode of the input"},
     {UPK_BUDGET_ITEMS, UPK_BUDGET_OPCODES, "each member takes an opcode"},
@@ -125,7 +126,7 @@ struct death {
 
 bool budget_is_spent(enum upk_budget b) {
     for (size_t i = 0; i < SPENDING_COUNT; i++) {
-        if (SPENDINGS[i].budget == b) {
+        if (spendings[i].budget == b) {
             return true;
         }
     }
@@ -134,16 +135,16 @@ bool budget_is_spent(enum upk_budget b) {
 
 uint64_t budget_spending(enum upk_budget b, enum upk_op op) {
     for (size_t i = 0; i < SPENDING_COUNT; i++) {
-        if (SPENDINGS[i].budget == b && SPENDINGS[i].op == op) {
-            return SPENDINGS[i].most;
+        if (spendings[i].budget == b && spendings[i].op == op) {
+            return spendings[i].most;
         }
     }
     return 0;
 }
 
 bool budget_is_within(enum upk_budget b, enum upk_budget within) {
-    for (size_t i = 0; i < sizeof BOUNDS / sizeof BOUNDS[0]; i++) {
-        if (BOUNDS[i].budget == b && BOUNDS[i].within == within) {
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        if (bounds[i].budget == b && bounds[i].within == within) {
             return true;
         }
     }
@@ -153,8 +154,8 @@ bool budget_is_within(enum upk_budget b, enum upk_budget within) {
 static uint64_t most_spent(const struct settings *s, enum upk_budget b) {
     uint64_t most = 0;
     for (size_t i = 0; i < SPENDING_COUNT; i++) {
-        if (SPENDINGS[i].budget == b && SPENDINGS[i].most > most && settings_allow(s, SPENDINGS[i].op)) {
-            most = SPENDINGS[i].most;
+        if (spendings[i].budget == b && spendings[i].most > most && settings_allow(s, spendings[i].op)) {
+            most = spendings[i].most;
         }
     }
     return most;
@@ -180,17 +181,17 @@ static struct death death_of(const struct settings *s, enum upk_budget b) {
     }
     /* Without any row, REDUCE still calls what only spells plain values (`_codecs.encode'). */
     const bool named = b == UPK_BUDGET_CALLS || b == UPK_BUDGET_NAMES || b == UPK_BUDGET_NAME;
-    if (named &&
-        (most_spent(s, UPK_BUDGET_NAMES) == 0 || (!s->grants && !settings_allow(s, UPK_OP_REDUCE)))) {
+    const bool granted = b == UPK_BUDGET_CALLS ? s->makes : s->grants;
+    if (named && (most_spent(s, UPK_BUDGET_NAMES) == 0 || (!granted && !settings_allow(s, UPK_OP_REDUCE)))) {
         d.kind = NO_GRANT;
         return d;
     }
-    for (size_t i = 0; i < sizeof BOUNDS / sizeof BOUNDS[0]; i++) {
-        const enum upk_budget within = BOUNDS[i].within;
-        if (BOUNDS[i].budget == b && !s->budgets_bad[within] && value > s->budgets[within]) {
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        const enum upk_budget within = bounds[i].within;
+        if (bounds[i].budget == b && !s->budgets_bad[within] && value > s->budgets[within]) {
             d.kind = BOUNDED;
             d.within = within;
-            d.why = BOUNDS[i].why;
+            d.why = bounds[i].why;
             return d;
         }
     }
@@ -205,19 +206,21 @@ static const struct ast_node *opcodes_place(const struct settings *s, enum upk_b
 }
 
 static void hint_opcodes(struct compilation *c, const struct settings *s, enum upk_budget b) {
-    char names[160];
-    size_t used = 0, count = 0;
+    enum { MOST_NAMED = 4 };
+    const char *found[MOST_NAMED];
+    struct phrase names = {.len = 0};
+    size_t count = 0;
     const uint64_t most = most_spent(s, b);
-    for (size_t i = 0; i < SPENDING_COUNT && count < 4; i++) {
-        if (SPENDINGS[i].budget != b || SPENDINGS[i].most <= most) {
-            continue;
+    for (size_t i = 0; i < SPENDING_COUNT && count < MOST_NAMED; i++) {
+        if (spendings[i].budget == b && spendings[i].most > most) {
+            found[count++] = opcode_word(spendings[i].op)->name;
         }
-        const char *name = opcode_name(SPENDINGS[i].op);
-        const int n = snprintf(names + used, sizeof names - used, "%s%s", count == 0 ? "" : ", ", name);
-        used += n < 0 ? 0 : (size_t)n;
-        count++;
     }
-    diag_hint(c->diag, "drop it, or allow what spends it, such as %s", names);
+    for (size_t i = 0; i < count; i++) {
+        phrase_separate(&names, i, count, " or ");
+        phrase_add(&names, "%s", found[i]);
+    }
+    diag_hint(c->diag, "drop it, or allow what spends it, such as %s", names.text);
 }
 
 static void report(struct compilation *c, const struct settings *s, enum upk_budget b, struct death d) {
@@ -245,7 +248,7 @@ static void report(struct compilation *c, const struct settings *s, enum upk_bud
     case BOUNDED:
         at = s->budgets_at[d.within] == NULL ? NULL : &s->budgets_at[d.within]->node;
         diag_error(c->diag, limit->node.span, P_DEAD_BUDGET,
-                   "budget `%s' is never reached: budget `%s' is %llu%s", word, budget_word(d.within),
+                   "budget `%s' is never reached: budget `%s' is %llu%s", word, budget_words[d.within].word,
                    (unsigned long long)s->budgets[d.within], at == NULL ? " by default" : "");
         break;
     }

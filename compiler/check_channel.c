@@ -8,7 +8,7 @@
 #include "names.h"
 #include "units.h"
 
-enum { MOST_CHANNELS = 256 };
+enum { MOST_CHANNELS = 256, PROTOCOL_OF_NEW_NAMES = 3 };
 
 static const struct ast_item *item_find(const struct ast_list *items, enum ast_item_kind kind) {
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
@@ -40,21 +40,50 @@ static void uses_read(struct compilation *c, const struct ast_list *items) {
     }
 }
 
-static void rows_clash(struct compilation *c, const struct row_def *a, struct row_def *b) {
+struct phrase channel_phrase(struct compilation *c, struct text channel) {
+    struct phrase p = {.len = 0};
+    phrase_add(&p, channel.len == 0 ? "here" : "in channel `%s'", diag_quote(c->diag, channel));
+    return p;
+}
+
+static void rows_clash(struct compilation *c, const struct row_def *a, struct row_def *b,
+                       struct text channel) {
     b->refused = true;
     if (b->owner != NULL && b->owner->refused) {
         return;
     }
-    diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows in one channel",
-               diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname));
+    diag_error(c->diag, b->span, P_DUPLICATE_ROW, "`%s::%s' has two rows %s",
+               diag_quote(c->diag, b->row.name.module), diag_quote(c->diag, b->row.name.qualname),
+               channel_phrase(c, channel).text);
     diag_note(c->diag, a->span, "the other row, of `%s'", diag_quote(c->diag, a->unit->file.name.text));
     if (row_is_template(a->tree) || row_is_template(b->tree)) {
         hint_one_row(c, a, b);
     }
 }
 
+/* The calls of all are counted together: a budget of some alone would bound nothing. */
+static void joined_budgets_check(struct compilation *c, struct row_def *const *rows, size_t count) {
+    const struct row_def *without = NULL;
+    for (size_t i = 0; i < count && without == NULL; i++) {
+        without = rows[i]->row.calls == 0 ? rows[i] : NULL;
+    }
+    for (size_t i = 0; i < count && without != NULL; i++) {
+        if (rows[i]->row.calls == 0) {
+            continue;
+        }
+        rows[i]->refused = true; /* said once */
+        diag_error(c->diag, rows[i]->span, P_DEAD_BUDGET,
+                   "the flag's budget `calls' does not hold for several bits put together: `%s::%s' has none",
+                   diag_quote(c->diag, without->owner->row.name.module),
+                   diag_quote(c->diag, without->owner->row.name.qualname));
+        diag_note(c->diag, without->span, "in the same channel");
+        diag_hint(c->diag, "give each flag of the channel one, or none");
+    }
+}
+
 /* One row in the place of `count` that join. */
 static struct row_def *rows_join(struct compilation *c, struct row_def *const *rows, size_t count) {
+    joined_budgets_check(c, rows, count);
     struct row_def *all = mem_alloc(c->mem, 1, sizeof *all);
     struct model_form *forms = mem_alloc(c->mem, count, sizeof *forms);
     if (all == NULL || forms == NULL) {
@@ -65,16 +94,14 @@ static struct row_def *rows_join(struct compilation *c, struct row_def *const *r
     all->row.form_count = 0;
     all->row.calls = 0;
     uint64_t calls = 0;
-    bool limited = true;
     for (size_t i = 0; i < count; i++) {
         const struct model_row *row = &rows[i]->row;
-        limited = limited && row->calls != 0;
         calls += row->calls;
         for (size_t k = 0; k < row->form_count; k++) {
             forms[all->row.form_count++] = row->forms[k];
         }
     }
-    if (limited && calls < UINT32_MAX) {
+    if (calls < UINT32_MAX) {
         all->row.calls = (uint32_t)calls;
     }
     return all;
@@ -93,7 +120,7 @@ static size_t rows_join_all(struct compilation *c, struct row_def **rows, size_t
 }
 
 /* Rows of the units in use, sorted. */
-static struct row_def **rows_in_use(struct compilation *c, size_t *count) {
+static struct row_def **rows_in_use(struct compilation *c, struct text channel, size_t *count) {
     struct row_def **rows = mem_alloc(c->mem, c->row_count, sizeof(struct row_def *));
     *count = 0;
     for (size_t i = 0; i < c->row_count && rows != NULL; i++) {
@@ -103,7 +130,7 @@ static struct row_def **rows_in_use(struct compilation *c, size_t *count) {
         }
         const struct row_def *last = *count == 0 ? NULL : rows[*count - 1];
         if (last != NULL && name_equal(last->row.name, def->row.name) && !(last->joins && def->joins)) {
-            rows_clash(c, last, def);
+            rows_clash(c, last, def, channel);
             continue;
         }
         rows[(*count)++] = def;
@@ -193,30 +220,88 @@ static void model_fill(struct compilation *c, struct model *m, const struct sett
     }
 }
 
+/* A row is named as Python 3 names it.  By a name of Python 2 streams below protocol 3 mean another one, so that it would
+ * grant less than it says, and `never` would be held against a name that nothing has. */
+static void old_names_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
+                            size_t count) {
+    const struct names names = {.mem = c->mem};
+    for (size_t i = 0; i < count && s->protocol_min < PROTOCOL_OF_NEW_NAMES; i++) {
+        const struct model_name *name = &rows[i]->row.name;
+        struct model_name old;
+        bool is_old;
+        if (!name_is_old(&names, *name, &is_old, &old)) {
+            diag_memory(c);
+            return;
+        }
+        if (!is_old || rows[i]->refused) {
+            continue;
+        }
+        rows[i]->refused = true;
+        if (rows[i]->owner != NULL && rows[i]->owner->refused) {
+            continue;
+        }
+        diag_error(c->diag, rows[i]->span, P_OLD_NAME,
+                   "`%s::%s' is a name of Python 2: streams below protocol 3 mean `%s::%s' by it",
+                   diag_quote(c->diag, name->module), diag_quote(c->diag, name->qualname),
+                   diag_quote(c->diag, old.module), diag_quote(c->diag, old.qualname));
+        diag_hint(c->diag, "write `%s::%s'; for a module of your own of that name: protocol %d..%lu;",
+                  diag_quote(c->diag, old.module), diag_quote(c->diag, old.qualname), PROTOCOL_OF_NEW_NAMES,
+                  (unsigned long)(s->protocol_max < PROTOCOL_OF_NEW_NAMES ? 5 : s->protocol_max));
+    }
+}
+
+/* The lines of all files, and those of the channel. */
+static void nevers_check(struct compilation *c, const struct model *m, const struct ast_list *items,
+                         const struct settings *s, struct row_def *const *rows, size_t count) {
+    const struct names names = {.mem = c->mem, .aliases = m->aliases, .alias_count = m->alias_count};
+    struct never_scopes *own = m->channel.len == 0 ? NULL : never_begin(c);
+    never_check(c, c->never, &names, rows, count);
+    if (own == NULL) {
+        return;
+    }
+    never_add(c, own, items);
+    never_ready(own);
+    never_check(c, own, &names, rows, count);
+    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+        if (((const struct ast_item *)n)->kind == AST_NEVER) {
+            never_check_opcodes(c, (const struct ast_item *)n, s);
+        }
+    }
+}
+
+static bool rows_make(struct row_def *const *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < rows[i]->row.form_count; k++) {
+            const enum upk_verb verb = rows[i]->row.forms[k].verb;
+            if (verb == UPK_VERB_CALL || verb == UPK_VERB_NEW || verb == UPK_VERB_FUNC) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* `items`: of the channel block, or of the file.  unit.used is set. */
 static void channel_check(struct compilation *c, const struct ast_list *items, struct settings *s,
                           struct model *m) {
     size_t count = 0;
-    struct row_def **rows = rows_in_use(c, &count);
+    struct row_def **rows = rows_in_use(c, m->channel, &count);
     const struct ast_item *root = item_find(items, AST_ROOT);
     if (rows == NULL) {
         return;
     }
     s->grants = count != 0;
+    s->makes = rows_make(rows, count);
     s->uses_main = unit_main(c)->used;
     m->root = root == NULL || root->root == NULL ? type_plain(c, UPK_TYPE_ANY) : root->root;
     m->flags = root != NULL && root->flag ? UPK_POLICY_ROOT_CYCLIC : 0;
-    for (const struct ast_node *n = items->first; n != NULL && m->channel.len != 0; n = n->next) {
-        if (((const struct ast_item *)n)->kind == AST_NEVER) {
-            never_check(c, (const struct ast_item *)n, rows, count);
-            never_check_opcodes(c, (const struct ast_item *)n, s);
-        }
-    }
     aliases_read(c, m, rows, count);
+    old_names_check(c, s, rows, count);
+    nevers_check(c, m, items, s, rows, count);
     if (!c->opcodes_unknown && !unit_main(c)->file.items_lost) {
-        spelling_check(c, s, rows, count);
+        spelling_check(c, s, rows, count, m->channel);
     }
-    references_check_channel(c, m, rows, count, m->channel);
+    references_check_channel(c, m, rows, count);
     model_fill(c, m, s, rows, count);
 }
 
@@ -250,74 +335,89 @@ static void check_misplaced(struct compilation *c, const struct ast_list *items)
     }
 }
 
-void channels_check(struct compilation *c) {
-    struct unit *main = unit_main(c);
-    const struct ast_list *items = &main->file.items;
-    size_t channels = 0;
-    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
-        channels += ((const struct ast_item *)n)->kind == AST_CHANNEL;
-    }
-    struct compiled *out = c->compiled;
-    if (channels > MOST_CHANNELS) {
-        diag_error(c->diag, main->file.name.span, P_TOO_MANY, "a policy has at most %d channels",
-                   MOST_CHANNELS);
-        return;
-    }
-    out->models = mem_alloc(c->mem, channels == 0 ? 1 : channels, sizeof *out->models);
-    if (out->models == NULL) {
-        return;
-    }
+static uint32_t revision_read(struct compilation *c, const struct ast_number *given) {
     uint64_t revision = 0;
-    if (!number_is_natural(&main->file.revision, UINT32_MAX, &revision) || main->file.revision.unit ||
-        revision == 0) {
-        if (!main->file.revision.bad) {
-            diag_error(c->diag, main->file.revision.span, P_BAD_REVISION,
-                       "a revision is a number from 1 to %lu", (unsigned long)UINT32_MAX);
-        }
-        revision = 0;
+    if (number_is_natural(given, UINT32_MAX, &revision) && !given->unit && revision != 0) {
+        return (uint32_t)revision;
     }
-    struct settings own;
-    settings_default(&own);
-    settings_read(c, items, NULL, &own);
+    if (!given->bad) {
+        diag_error(c->diag, given->span, P_BAD_REVISION, "a revision is a number from 1 to %lu",
+                   (unsigned long)UINT32_MAX);
+    }
+    return 0;
+}
+
+/* `never opcodes` of all files, against the policy's own settings. */
+static void nevers_check_opcodes(struct compilation *c, const struct settings *own) {
     for (size_t i = 0; i < c->unit_count; i++) {
         for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL; n = n->next) {
             if (((const struct ast_item *)n)->kind == AST_NEVER) {
-                never_check_opcodes(c, (const struct ast_item *)n, &own);
+                never_check_opcodes(c, (const struct ast_item *)n, own);
             }
         }
     }
-    const struct model empty = {
-        .policy = main->file.name.text, .at = main->file.name.span, .revision = (uint32_t)revision};
-    if (channels == 0) {
-        out->models[0] = empty;
-        units_unuse(c);
-        main->used = true;
-        uses_read(c, items);
-        channel_check(c, items, &own, &out->models[0]);
-        out->model_count = 1;
-        budgets_check(c, &own, &own, 1);
-        return;
-    }
-    check_misplaced(c, items);
+}
+
+/* A policy without channel blocks. */
+static void whole_check(struct compilation *c, struct settings *own, const struct model *empty) {
+    struct model *m = &c->compiled->models[c->compiled->model_count++];
+    *m = *empty;
+    units_unuse(c);
+    unit_main(c)->used = true;
+    uses_read(c, &unit_main(c)->file.items);
+    channel_check(c, &unit_main(c)->file.items, own, m);
+    budgets_check(c, own, own, 1);
+}
+
+static void blocks_check(struct compilation *c, const struct settings *own, const struct model *empty,
+                         size_t channels) {
+    struct compiled *out = c->compiled;
     struct settings *all = mem_alloc(c->mem, channels, sizeof *all);
-    if (all == NULL) {
-        return;
-    }
-    for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
+    for (const struct ast_node *n = unit_main(c)->file.items.first; n != NULL && all != NULL; n = n->next) {
         const struct ast_item *channel = (const struct ast_item *)n;
         if (channel->kind != AST_CHANNEL || !channel_name_new(c, channel)) {
             continue;
         }
+        struct settings *s = &all[out->model_count];
         struct model *m = &out->models[out->model_count++];
-        struct settings *s = &all[out->model_count - 1];
-        *s = own;
-        *m = empty;
+        *s = *own;
+        *m = *empty;
         m->channel = channel->name.text;
         m->at = channel->name.span;
-        settings_read(c, &channel->parts, &own, s);
+        settings_read(c, &channel->parts, own, s);
         units_unuse(c);
         uses_read(c, &channel->parts);
         channel_check(c, &channel->parts, s, m);
     }
-    budgets_check(c, &own, all, out->model_count);
+    if (all != NULL) {
+        budgets_check(c, own, all, out->model_count);
+    }
+}
+
+void channels_check(struct compilation *c) {
+    const struct ast_file *file = &unit_main(c)->file;
+    size_t channels = 0;
+    for (const struct ast_node *n = file->items.first; n != NULL; n = n->next) {
+        channels += ((const struct ast_item *)n)->kind == AST_CHANNEL;
+    }
+    if (channels > MOST_CHANNELS) {
+        diag_error(c->diag, file->name.span, P_TOO_MANY, "a policy has at most %d channels", MOST_CHANNELS);
+        return;
+    }
+    c->compiled->models = mem_alloc(c->mem, channels == 0 ? 1 : channels, sizeof *c->compiled->models);
+    if (c->compiled->models == NULL) {
+        return;
+    }
+    const struct model empty = {
+        .policy = file->name.text, .at = file->name.span, .revision = revision_read(c, &file->revision)};
+    struct settings own;
+    settings_default(&own);
+    settings_read(c, &file->items, NULL, &own);
+    nevers_check_opcodes(c, &own);
+    if (channels == 0) {
+        whole_check(c, &own, &empty);
+    } else {
+        check_misplaced(c, &file->items);
+        blocks_check(c, &own, &empty, channels);
+    }
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 
 #include "names.h"
-#include "shipped.h"
-#include "suggest.h"
 #include "units.h"
 
 struct unit *fragment_find(const struct compilation *c, struct text name) {
@@ -19,62 +17,26 @@ struct unit *fragment_find(const struct compilation *c, struct text name) {
     return NULL;
 }
 
-static void hint_shipped(struct compilation *c, const struct shipped *shipped) {
-    if (fragment_find(c, text_of(shipped->name)) != NULL) {
-        diag_hint(c->diag, "did you mean `%s'?", shipped->name);
-    } else {
-        diag_hint(c->diag, "a shipped fragment: include \"%s\"; use %s;", shipped->file, shipped->name);
-    }
-}
-
 void fragment_unknown(struct compilation *c, const struct ast_word *name) {
     if (c->files_lost || unit_main(c)->file.items_lost) {
         return;
     }
     diag_error(c->diag, name->span, P_UNKNOWN_FRAGMENT, "no included file is fragment `%s'",
                diag_quote(c->diag, name->text));
-    struct suggestion near = suggestion_begin(name->text);
-    for (size_t i = 0; i < c->unit_count; i++) {
-        suggestion_offer(&near, c->units[i]->file.name.text);
-    }
-    const struct shipped *shipped = shipped_of_name(name->text);
-    if (shipped != NULL) {
-        hint_shipped(c, shipped);
-    } else if (suggestion_found(&near)) {
-        diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
-    } else if (shipped_near(name->text) != NULL) {
-        hint_shipped(c, shipped_near(name->text));
-    } else {
-        diag_hint(c->diag, "include \"FILE\"; comes first, then it can be used");
-    }
-}
-
-bool hint_class(struct compilation *c, struct text name) {
-    for (size_t i = 0; i < c->unit_count; i++) {
-        for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL; n = n->next) {
-            const struct ast_item *item = (const struct ast_item *)n;
-            for (const struct ast_node *r = item->kind == AST_MODULE ? item->parts.first : NULL; r != NULL;
-                 r = r->next) {
-                const struct ast_list *names = &((const struct ast_row *)r)->names;
-                for (const struct ast_node *w = names->first; w != NULL; w = w->next) {
-                    if (text_equal(((const struct ast_name_node *)w)->name.text, name)) {
-                        diag_hint(c->diag, "a class is written with its module: `%s::%s'",
-                                  diag_quote(c->diag, item->name.text), diag_quote(c->diag, name));
-                        return true;
-                    }
-                }
-            }
-        }
-    }
-    return false;
+    hint_fragment(c, name->text);
 }
 
 static bool rows_unsure(const struct compilation *c) { return c->files_lost || c->rows_lost; }
 
-/* Names of what objects can be instances of, sorted. */
-struct producers {
-    struct model_name *names;
+/* Canonical names, sorted. */
+struct name_set {
+    struct model_name *items;
     size_t count;
+};
+
+/* What rows grant to types: of what objects can be instances, and what may be named as a value. */
+struct producers {
+    struct name_set made, refs;
 };
 
 static int compare_names(const void *left, const void *right) {
@@ -83,39 +45,58 @@ static int compare_names(const void *left, const void *right) {
 }
 
 static bool makes_object(const struct model_form *f) {
-    return (f->verb == UPK_VERB_CALL || f->verb == UPK_VERB_NEW || f->verb == UPK_VERB_FUNC) &&
-           f->result.qualname.len != 0;
+    return f->verb != UPK_VERB_NONE && f->verb != UPK_VERB_REF && f->result.qualname.len != 0;
 }
 
-static struct producers producers_of(struct mem *m, struct row_def *const *rows, size_t count) {
-    struct producers p = {NULL, 0};
+static void set_add(struct compilation *c, const struct names *n, struct name_set *set,
+                    struct model_name name) {
+    struct model_name *const out = &set->items[set->count++];
+    if (!name_canonical(n, NAMES_NEW, name, out)) {
+        diag_memory(c);
+    }
+}
+
+static void set_ready(struct name_set *set) {
+    size_t kept = 0;
+    if (set->count != 0) {
+        qsort(set->items, set->count, sizeof *set->items, compare_names);
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        if (kept == 0 || !name_equal(set->items[kept - 1], set->items[i])) {
+            set->items[kept++] = set->items[i];
+        }
+    }
+    set->count = kept;
+}
+
+static bool set_has(const struct name_set *set, struct model_name name) {
+    return set->count != 0 && bsearch(&name, set->items, set->count, sizeof name, compare_names) != NULL;
+}
+
+/* Of the rows that are `refused`, or of the others. */
+static struct producers producers_of(struct compilation *c, const struct names *n,
+                                     struct row_def *const *rows, size_t count, bool refused) {
+    struct producers p = {.made = {NULL, 0}};
     size_t room = 0;
     for (size_t i = 0; i < count; i++) {
         room += rows[i]->row.form_count;
     }
-    p.names = mem_alloc(m, room, sizeof *p.names);
-    for (size_t i = 0; i < count && p.names != NULL; i++) {
-        for (size_t k = 0; k < rows[i]->row.form_count; k++) {
-            if (makes_object(&rows[i]->row.forms[k])) {
-                p.names[p.count++] = rows[i]->row.forms[k].result;
+    p.made.items = mem_alloc(c->mem, room, sizeof *p.made.items);
+    p.refs.items = mem_alloc(c->mem, count, sizeof *p.refs.items);
+    for (size_t i = 0; i < count && !c->mem->failed; i++) {
+        const struct model_row *row = &rows[i]->row;
+        for (size_t k = 0; k < row->form_count && rows[i]->refused == refused; k++) {
+            if (makes_object(&row->forms[k])) {
+                set_add(c, n, &p.made, row->forms[k].result);
             }
         }
-    }
-    if (p.count != 0) {
-        qsort(p.names, p.count, sizeof *p.names, compare_names);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < p.count; i++) {
-        if (kept == 0 || !name_equal(p.names[kept - 1], p.names[i])) {
-            p.names[kept++] = p.names[i];
+        if ((row->flags & UPK_ROW_REF) != 0 && rows[i]->refused == refused) {
+            set_add(c, n, &p.refs, row->name);
         }
     }
-    p.count = kept;
+    set_ready(&p.made);
+    set_ready(&p.refs);
     return p;
-}
-
-static bool produced(const struct producers *p, struct model_name name) {
-    return p->count != 0 && bsearch(&name, p->names, p->count, sizeof name, compare_names) != NULL;
 }
 
 /* First row of that name among sorted rows. */
@@ -132,43 +113,21 @@ static const struct row_def *row_find(struct row_def *const *rows, size_t count,
     return low < count && name_equal(rows[low]->row.name, name) ? rows[low] : NULL;
 }
 
-static bool refers(const struct model_type *t, const struct producers *p, struct row_def *const *rows,
-                   size_t count) {
-    if (t->kind == UPK_TYPE_OBJECT) {
-        return produced(p, t->name);
+static bool refers(struct compilation *c, const struct names *n, const struct model_type *t,
+                   const struct producers *p) {
+    struct model_name name;
+    if (!name_canonical(n, NAMES_NEW, t->qualified, &name)) {
+        diag_memory(c);
+        return true;
     }
-    const struct row_def *row = row_find(rows, count, t->name);
-    return row != NULL && (row->row.flags & UPK_ROW_REF) != 0;
-}
-
-static void suggest_name(struct compilation *c, const struct model_type *t, const struct producers *p) {
-    /* The search is long, and beyond the cap nobody reads its result. */
-    struct suggestion near = suggestion_begin(t->name.qualname), module = suggestion_begin(t->name.module);
-    for (size_t i = 0; i < p->count && diag_error_count(c->diag) <= DIAG_MOST_ERRORS; i++) {
-        if (text_equal(p->names[i].module, t->name.module)) {
-            suggestion_offer(&near, p->names[i].qualname);
-        } else if (text_equal(p->names[i].qualname, t->name.qualname)) {
-            suggestion_offer(&module, p->names[i].module);
-        }
-    }
-    if (suggestion_found(&near)) {
-        diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, t->name.module),
-                  diag_quote(c->diag, near.best));
-    } else if (suggestion_found(&module)) {
-        diag_hint(c->diag, "did you mean `%s::%s'?", diag_quote(c->diag, module.best),
-                  diag_quote(c->diag, t->name.qualname));
-    } else {
-        const struct shipped *shipped = shipped_of_class(t->name.module, t->name.qualname);
-        if (shipped != NULL && fragment_find(c, text_of(shipped->name)) == NULL) {
-            hint_shipped(c, shipped);
-        }
-    }
+    return set_has(t->kind == UPK_TYPE_OBJECT ? &p->made : &p->refs, name);
 }
 
 static void reference_unknown(struct compilation *c, const struct reference *r, const struct producers *p) {
     const struct model_type *t = r->type;
-    const struct row_def *row = row_find(c->rows, c->row_count, t->name);
-    const char *module = diag_quote(c->diag, t->name.module), *name = diag_quote(c->diag, t->name.qualname);
+    const struct row_def *row = row_find(c->rows, c->row_count, t->qualified);
+    const char *module = diag_quote(c->diag, t->qualified.module),
+               *name = diag_quote(c->diag, t->qualified.qualname);
     if (t->kind == UPK_TYPE_REF) {
         diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row grants `%s::%s' as `ref'", module,
                    name);
@@ -176,7 +135,7 @@ static void reference_unknown(struct compilation *c, const struct reference *r, 
         diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row makes a `%s::%s'", module, name);
     }
     if (row == NULL) {
-        suggest_name(c, t, p);
+        hint_producer(c, t->qualified, p->made.items, p->made.count);
         return;
     }
     diag_note(c->diag, row->span, "its row");
@@ -205,25 +164,42 @@ static void instances_fill(struct compilation *c, struct reference *r) {
     for (size_t i = 0; i < u->row_count && rows != NULL; i++) {
         rows[i] = &u->rows[i];
     }
-    struct producers p = producers_of(c->mem, rows, rows == NULL ? 0 : u->row_count);
-    r->type->classes = p.names;
-    r->type->class_count = p.count;
-    if (p.count == 0 && !rows_unsure(c)) {
+    const struct names names = {.mem = c->mem};
+    const size_t count = rows == NULL ? 0 : u->row_count;
+    const struct name_set made = producers_of(c, &names, rows, count, false).made,
+                          lost = producers_of(c, &names, rows, count, true).made;
+    r->type->classes = made.items;
+    r->type->class_count = made.count;
+    if (made.count == 0 && lost.count == 0 && !rows_unsure(c)) {
         r->reported = true;
         diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row of `%s' makes an object",
                    diag_quote(c->diag, r->tree->name.text));
     }
 }
 
+/* What a name means under an alias is known in the channels that have it. */
+static bool is_aliased(const struct compilation *c, struct model_name name) {
+    for (size_t i = 0; i < c->alias_count; i++) {
+        if (module_is_under(name.module, c->aliases[i].from)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void references_check(struct compilation *c) {
-    struct producers p = producers_of(c->mem, c->rows, c->row_count);
+    const struct names names = {.mem = c->mem};
+    const struct producers p = producers_of(c, &names, c->rows, c->row_count, false),
+                           lost = producers_of(c, &names, c->rows, c->row_count, true);
     for (size_t i = 0; i < c->reference_count && !c->mem->failed; i++) {
         struct reference *r = &c->references[i];
         if (r->type->kind == UPK_TYPE_INSTANCE) {
             instances_fill(c, r);
-        } else if (!rows_unsure(c) && !refers(r->type, &p, c->rows, c->row_count)) {
+        } else if (!rows_unsure(c) && !is_aliased(c, r->type->qualified) && !refers(c, &names, r->type, &p)) {
             r->reported = true;
-            reference_unknown(c, r, &p);
+            if (!refers(c, &names, r->type, &lost)) {
+                reference_unknown(c, r, &p);
+            }
         }
     }
 }
@@ -235,6 +211,17 @@ struct reach {
     size_t depth;
 };
 
+static bool reach_begin(struct compilation *c, struct reach *r, const struct model *m) {
+    *r = (struct reach){.seen = mem_alloc(c->mem, c->type_count, sizeof *r->seen),
+                        .stack = mem_alloc(c->mem, c->type_count, sizeof(struct model_type *))};
+    if (c->mem->failed) {
+        return false;
+    }
+    r->seen[m->root->mark - 1] = true;
+    r->stack[r->depth++] = m->root;
+    return true;
+}
+
 static void reach_add(struct reach *r, struct model_type *t) {
     if (t != NULL && !r->seen[t->mark - 1]) {
         r->seen[t->mark - 1] = true;
@@ -242,76 +229,152 @@ static void reach_add(struct reach *r, struct model_type *t) {
     }
 }
 
-static bool *types_reached(struct compilation *c, const struct model *m, struct row_def *const *rows,
-                           size_t count) {
-    struct reach r = {.seen = mem_alloc(c->mem, c->type_count, sizeof *r.seen),
-                      .stack = mem_alloc(c->mem, c->type_count, sizeof(struct model_type *))};
-    if (c->mem->failed) {
-        return NULL;
-    }
-    reach_add(&r, m->root);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < rows[i]->row.form_count; k++) {
-            const struct model_form *f = &rows[i]->row.forms[k];
-            struct model_type *const held[] = {f->args,     f->kw,         f->state, f->items,
-                                               f->pair_key, f->pair_value, f->adds};
-            for (size_t h = 0; h < sizeof held / sizeof held[0]; h++) {
-                reach_add(&r, held[h]);
-            }
+static void reach_row(struct reach *r, const struct row_def *row) {
+    for (size_t k = 0; k < row->row.form_count; k++) {
+        const struct model_form *f = &row->row.forms[k];
+        struct model_type *const held[] = {f->args,     f->kw,         f->state, f->items,
+                                           f->pair_key, f->pair_value, f->adds};
+        for (size_t h = 0; h < sizeof held / sizeof held[0]; h++) {
+            reach_add(r, held[h]);
         }
     }
-    while (r.depth != 0) {
-        const struct model_type *t = r.stack[--r.depth];
-        struct model_type *child = NULL;
-        for (size_t i = 0; (child = model_type_part(t, i)) != NULL; i++) {
-            reach_add(&r, child);
+}
+
+/* The next type whose parts were not looked at yet, NULL: none.  They are reached now. */
+static const struct model_type *reach_next(struct reach *r) {
+    const struct model_type *t = r->depth == 0 ? NULL : r->stack[--r->depth];
+    struct model_type *child = NULL;
+    for (size_t i = 0; t != NULL && (child = model_type_part(t, i)) != NULL; i++) {
+        reach_add(r, child);
+    }
+    return t;
+}
+
+static bool *types_reached(struct compilation *c, const struct model *m, struct row_def *const *rows,
+                           size_t count) {
+    struct reach r;
+    if (!reach_begin(c, &r, m)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        reach_row(&r, rows[i]);
+    }
+    while (reach_next(&r) != NULL) {
+    }
+    return r.seen;
+}
+
+/* Can an object of this row stand where the type does? */
+static bool row_serves(const struct row_def *row, const struct model_type *t) {
+    /* Of an instance, whichever class: what it holds may be needed. */
+    if (t->kind == UPK_TYPE_ANY || t->kind == UPK_TYPE_INSTANCE) {
+        return true;
+    }
+    for (size_t k = 0; k < row->row.form_count; k++) {
+        if (t->kind == UPK_TYPE_OBJECT && makes_object(&row->row.forms[k]) &&
+            name_equal(row->row.forms[k].result, t->qualified)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Types that the root needs: those it reaches through the rows that make what it holds, and no others. */
+static bool *types_needed(struct compilation *c, const struct model *m, struct row_def *const *rows,
+                          size_t count) {
+    struct reach r;
+    bool *taken = mem_alloc(c->mem, count, sizeof *taken);
+    if (taken == NULL || !reach_begin(c, &r, m)) {
+        return NULL;
+    }
+    for (const struct model_type *t = reach_next(&r); t != NULL; t = reach_next(&r)) {
+        for (size_t i = 0; i < count; i++) {
+            if (!taken[i] && row_serves(rows[i], t)) {
+                taken[i] = true;
+                reach_row(&r, rows[i]);
+            }
         }
     }
     return r.seen;
 }
 
-/* `said`, by unit: its `use' was asked for. */
-static void not_in_channel(struct compilation *c, struct reference *r, struct text channel, bool *said) {
+/* A channel while it is held against its rows. */
+struct view {
+    const struct model *model;
+    struct row_def *const *rows;
+    size_t count;
+    bool *said;   /* by unit: a `use' that is missing is said once */
+    bool *needed; /* types_needed, when it was first asked for */
+};
+
+/* The name of the file that a type stands in. */
+static struct text fragment_of(const struct compilation *c, const struct ast_type *t) {
+    size_t i = 0;
+    while (i + 1 < c->unit_count && c->units[i]->source != t->node.span.file) {
+        i++;
+    }
+    return c->units[i]->file.name.text;
+}
+
+static void hint_use(struct compilation *c, struct view *v, const struct reference *r, struct unit *lacking) {
+    const struct text channel = v->model->channel;
+    const char *use = diag_quote(c->diag, lacking->file.name.text);
+    if (channel.len != 0 && v->needed == NULL) {
+        v->needed = types_needed(c, v->model, v->rows, v->count);
+    }
+    if (channel.len == 0) {
+        v->said[lacking->index] = true;
+        diag_hint(c->diag, "add: use %s;", use);
+    } else if (v->needed == NULL || v->needed[r->type->mark - 1]) {
+        v->said[lacking->index] = true;
+        diag_hint(c->diag, "add to channel `%s': use %s;", diag_quote(c->diag, channel), use);
+    } else {
+        diag_hint(
+            c->diag,
+            "nothing that the root of `%s' holds needs it: put the rows of `%s' that it does need into a "
+            "fragment of their own",
+            diag_quote(c->diag, channel), diag_quote(c->diag, fragment_of(c, r->tree)));
+    }
+}
+
+static void not_in_channel(struct compilation *c, struct view *v, struct reference *r) {
     const struct model_type *t = r->type;
     const struct row_def *row =
-        t->kind == UPK_TYPE_INSTANCE ? NULL : row_find(c->rows, c->row_count, t->name);
-    const struct unit *lacking = row != NULL ? row->unit : fragment_find(c, r->tree->name.text);
+        t->kind == UPK_TYPE_INSTANCE ? NULL : row_find(c->rows, c->row_count, t->qualified);
+    struct unit *lacking = row != NULL ? row->unit : fragment_find(c, r->tree->name.text);
     if (lacking != NULL && lacking->used) {
         lacking = NULL;
     }
     r->reported = true;
-    if (lacking != NULL && said[lacking->index]) {
+    if (lacking != NULL && v->said[lacking->index]) {
         return;
     }
+    const struct phrase where = channel_phrase(c, v->model->channel);
     if (t->kind == UPK_TYPE_INSTANCE) {
-        diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "fragment `%s' is not in use here",
-                   diag_quote(c->diag, r->tree->name.text));
+        diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "fragment `%s' is not in use %s",
+                   diag_quote(c->diag, r->tree->name.text), where.text);
     } else {
-        diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row in use here %s `%s::%s'",
+        diag_error(c->diag, r->tree->node.span, P_UNKNOWN_CLASS, "no row in use %s %s `%s::%s'", where.text,
                    t->kind == UPK_TYPE_REF ? "grants as `ref'" : "makes a",
-                   diag_quote(c->diag, t->name.module), diag_quote(c->diag, t->name.qualname));
+                   diag_quote(c->diag, t->qualified.module), diag_quote(c->diag, t->qualified.qualname));
     }
     if (row != NULL) {
         diag_note(c->diag, row->span, "its row is in `%s'", diag_quote(c->diag, row->unit->file.name.text));
     }
     if (lacking == NULL) {
         diag_hint(c->diag, "what a `use' names is reached, and nothing else");
-        return;
-    }
-    said[lacking->index] = true;
-    const char *use = diag_quote(c->diag, lacking->file.name.text);
-    if (channel.len != 0) {
-        diag_hint(c->diag, "add to channel `%s': use %s;", diag_quote(c->diag, channel), use);
     } else {
-        diag_hint(c->diag, "add: use %s;", use);
+        hint_use(c, v, r, lacking);
     }
 }
 
 void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows,
-                              size_t count, struct text channel) {
+                              size_t count) {
     bool *seen = types_reached(c, m, rows, count);
-    bool *said = mem_alloc(c->mem, c->unit_count, sizeof *said); /* a `use' that is missing is said once */
-    struct producers p = producers_of(c->mem, rows, count);
+    struct view v = {m, rows, count, mem_alloc(c->mem, c->unit_count, sizeof *v.said), NULL};
+    const struct names names = {.mem = c->mem, .aliases = m->aliases, .alias_count = m->alias_count};
+    const struct producers p = producers_of(c, &names, rows, count, false),
+                           lost = producers_of(c, &names, c->rows, c->row_count, true);
     for (size_t i = 0; i < c->reference_count && !c->mem->failed && !rows_unsure(c); i++) {
         struct reference *r = &c->references[i];
         if (r->reported || !seen[r->type->mark - 1]) {
@@ -320,10 +383,10 @@ void references_check_channel(struct compilation *c, const struct model *m, stru
         if (r->type->kind == UPK_TYPE_INSTANCE) {
             const struct unit *u = fragment_find(c, r->tree->name.text);
             if (u != NULL && !u->used) {
-                not_in_channel(c, r, channel, said);
+                not_in_channel(c, &v, r);
             }
-        } else if (!refers(r->type, &p, rows, count)) {
-            not_in_channel(c, r, channel, said);
+        } else if (!refers(c, &names, r->type, &p) && !refers(c, &names, r->type, &lost)) {
+            not_in_channel(c, &v, r);
         }
     }
 }

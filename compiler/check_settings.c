@@ -2,64 +2,26 @@
  *
  * Layer: pass, per channel.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "suggest.h"
 #include "units.h"
-
-struct opcode {
-    const char *name;
-    uint8_t byte, protocol;
-    enum upk_family family;
-};
-
-static const struct opcode OPCODES[] = {
-#define UPK_X(name, byte, protocol, family) {#name, byte, protocol, UPK_FAMILY_##family},
-    UPK_OPCODES(UPK_X)
-#undef UPK_X
-};
-enum { OPCODE_COUNT = sizeof OPCODES / sizeof OPCODES[0] };
-
-static const char *const FAMILIES[] = {
-#define UPK_X(name, word) #word,
-    UPK_FAMILIES(UPK_X)
-#undef UPK_X
-};
-
-struct budget {
-    const char *word;
-    uint64_t standard, most;
-    const char *unit;
-};
-
-static const struct budget BUDGETS[] = {
-#define UPK_X(name, word, standard, most, unit) {#word, standard, most, unit},
-    UPK_BUDGETS(UPK_X)
-#undef UPK_X
-};
 
 bool opcodes_named(struct text name, bool set[256]) {
     bool found = false;
     size_t family = 0;
-    while (family < UPK_FAMILY_COUNT && !text_is(name, FAMILIES[family])) {
+    while (family < UPK_FAMILY_COUNT && !text_is(name, family_words[family])) {
         family++;
     }
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        if (OPCODES[i].family == family || text_is(name, OPCODES[i].name)) {
-            set[OPCODES[i].byte] = true;
+        if (opcode_words[i].family == family || text_is(name, opcode_words[i].name)) {
+            set[opcode_words[i].byte] = true;
             found = true;
         }
     }
     return found;
 }
 
-const char *opcode_name(enum upk_op op) { return OPCODES[op - UPK_OP_UNKNOWN - 1].name; }
-
-const char *budget_word(enum upk_budget b) { return BUDGETS[b].word; }
-
 bool settings_allow(const struct settings *s, enum upk_op op) {
-    const struct opcode *o = &OPCODES[op - UPK_OP_UNKNOWN - 1];
+    const struct opcode_word *o = opcode_word(op);
     return s->opcodes[o->byte] && o->protocol <= s->protocol_max;
 }
 
@@ -67,7 +29,7 @@ void settings_default(struct settings *s) {
     *s = (struct settings){.protocol_min = 0, .protocol_max = 5};
     (void)opcodes_named((struct text){"core", 4}, s->opcodes);
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
-        s->budgets[i] = BUDGETS[i].standard;
+        s->budgets[i] = budget_words[i].standard;
     }
 }
 
@@ -76,23 +38,26 @@ void opcode_unknown(struct compilation *c, const struct ast_word *word) {
                diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
     for (size_t i = 0; i < UPK_FAMILY_COUNT; i++) {
-        suggestion_offer(&near, text_of(FAMILIES[i]));
+        suggestion_offer(&near, text_of(family_words[i]));
     }
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        suggestion_offer(&near, text_of(OPCODES[i].name));
+        suggestion_offer(&near, text_of(opcode_words[i].name));
     }
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
     } else {
-        diag_hint(
-            c->diag,
-            "families are core, python2, inst, persid, buffer and dup; opcodes are named as in pickletools");
+        struct phrase families = {.len = 0};
+        for (size_t i = 0; i < UPK_FAMILY_COUNT; i++) {
+            phrase_separate(&families, i, UPK_FAMILY_COUNT, " and ");
+            phrase_add(&families, "%s", family_words[i]);
+        }
+        diag_hint(c->diag, "families are %s; opcodes are named as in pickletools", families.text);
     }
 }
 
 static bool names_ext(const bool set[256]) {
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        if (OPCODES[i].family == UPK_FAMILY_EXT && set[OPCODES[i].byte]) {
+        if (opcode_words[i].family == UPK_FAMILY_EXT && set[opcode_words[i].byte]) {
             return true;
         }
     }
@@ -191,25 +156,24 @@ static void budget_unknown(struct compilation *c, const struct ast_word *word) {
                diag_quote(c->diag, word->text));
     struct suggestion near = suggestion_begin(word->text);
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
-        suggestion_offer(&near, text_of(BUDGETS[i].word));
+        suggestion_offer(&near, text_of(budget_words[i].word));
     }
     if (suggestion_found(&near)) {
         diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
         return;
     }
-    char words[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < UPK_BUDGET_COUNT && used < sizeof words; i++) {
-        int n = snprintf(words + used, sizeof words - used, "%s%s", i == 0 ? "" : ", ", BUDGETS[i].word);
-        used += n < 0 ? 0 : (size_t)n;
+    struct phrase words = {.len = 0};
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        phrase_separate(&words, i, UPK_BUDGET_COUNT, " and ");
+        phrase_add(&words, "%s", budget_words[i].word);
     }
-    diag_hint(c->diag, "budgets are %s", words);
+    diag_hint(c->diag, "budgets are %s", words.text);
 }
 
 static void limit_read(struct compilation *c, const struct ast_limit *limit, const struct settings *outer,
                        const struct ast_limit *seen[UPK_BUDGET_COUNT], struct settings *s) {
     size_t b = 0;
-    while (b < UPK_BUDGET_COUNT && !text_is(limit->name.text, BUDGETS[b].word)) {
+    while (b < UPK_BUDGET_COUNT && !text_is(limit->name.text, budget_words[b].word)) {
         b++;
     }
     if (b == UPK_BUDGET_COUNT) {
@@ -218,7 +182,7 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
     }
     if (seen[b] != NULL) {
         diag_error(c->diag, limit->node.span, P_DUPLICATE_SETTING, "budget `%s' is set twice",
-                   BUDGETS[b].word);
+                   budget_words[b].word);
         diag_note(c->diag, seen[b]->node.span, "first set here");
         return;
     }
@@ -228,25 +192,25 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
     s->budgets_bad[b] = true;
     if (outer == NULL) {
         /* Where the value turns out to be a mistake, no channel and no row is held against the default. */
-        s->budgets[b] = BUDGETS[b].most;
+        s->budgets[b] = budget_words[b].most;
     }
     if (limit->number.bad) {
         return;
     }
-    if (limit->number.unit && strcmp(BUDGETS[b].unit, "bytes") != 0) {
+    if (limit->number.unit && !budget_counts_bytes((enum upk_budget)b)) {
         diag_error(c->diag, limit->number.span, P_BAD_UNIT, "budget `%s' counts %s, no bytes",
-                   BUDGETS[b].word, BUDGETS[b].unit);
+                   budget_words[b].word, budget_words[b].unit);
         diag_hint(c->diag, "write the number out: `_' may group its digits");
         return;
     }
-    if (!number_is_natural(&limit->number, BUDGETS[b].most, &value)) {
+    if (!number_is_natural(&limit->number, budget_words[b].most, &value)) {
         diag_error(c->diag, limit->number.span, P_BUDGET_TOO_LARGE, "budget `%s' is a number from 0 to %llu",
-                   BUDGETS[b].word, (unsigned long long)BUDGETS[b].most);
+                   budget_words[b].word, (unsigned long long)budget_words[b].most);
         return;
     }
     if (outer != NULL && value > outer->budgets[b]) {
         diag_error(c->diag, limit->number.span, P_WIDENED,
-                   "the policy's budget `%s' is %llu, and a channel only narrows", BUDGETS[b].word,
+                   "the policy's budget `%s' is %llu, and a channel only narrows", budget_words[b].word,
                    (unsigned long long)outer->budgets[b]);
         note_outer(c, outer->budgets_at[b] == NULL ? NULL : &outer->budgets_at[b]->node);
         return;

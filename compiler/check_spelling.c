@@ -57,7 +57,7 @@ static const char *form_fault(const struct settings *s, const struct model_form 
 }
 
 void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
-                    size_t count) {
+                    size_t count, struct text channel) {
     const char *names = NULL;
     if (!ALLOW(s, UPK_OP_GLOBAL, UPK_OP_STACK_GLOBAL, UPK_OP_INST)) {
         names = "a name is spelt by GLOBAL, STACK_GLOBAL or INST";
@@ -73,8 +73,8 @@ void spelling_check(struct compilation *c, const struct settings *s, struct row_
         }
         if (fault != NULL && !rows[i]->refused) {
             rows[i]->refused = true; /* said once, not in every channel */
-            diag_error(c->diag, rows[i]->span, P_CANNOT_SPELL, "no allowed opcode spells this grant: %s",
-                       fault);
+            diag_error(c->diag, rows[i]->span, P_CANNOT_SPELL, "no opcode allowed %s spells this grant: %s",
+                       channel_phrase(c, channel).text, fault);
             diag_hint(c->diag, "see the `opcodes' and `protocol' of the policy and of the channel");
         }
     }

@@ -16,6 +16,7 @@
     X(5, NOT_WRITTEN)    /* an output file cannot be written */                          \
     X(6, DEPFILE_NAME)   /* a file name that make would not read */                      \
     X(7, OUTPUT_NAME)    /* an output that is no .c, a source, or no regular file */     \
+    X(8, USAGE)          /* a command line that says nothing that can be done */         \
     X(10, BAD_CHARACTER) /* starts no token */                                           \
     X(11, BAD_NUMBER)    /* too large, bad unit, stray letters or underscores */         \
     X(12, SYNTAX)        /* unexpected token */                                          \
@@ -59,6 +60,8 @@
     X(64, DANGEROUS)    /* a name that reaches the system, granted without a reason */   \
     X(65, BAD_TEMPLATE) /* a field, member or value that such a template cannot have */  \
     X(66, CHECK_MISFIT) /* a check that does not read such arguments */                  \
+    X(67, TWO_RESULTS)  /* alternatives of different results that one call fits */       \
+    X(68, OLD_NAME)     /* a row named as Python 2 names it */                           \
     X(70, BAD_PROTOCOL)                                                                  \
     X(71, BUDGET_TOO_LARGE)                                                              \
     X(72, WIDENED)         /* a channel widens what the policy set */                    \

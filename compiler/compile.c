@@ -5,11 +5,11 @@
 #include "compile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "names.h"
 #include "units.h"
 
-static const size_t MOST_MEMORY = (size_t)1 << 30;
+static const size_t default_memory = (size_t)1 << 30;
 
 /* Every name is held against every alias. */
 enum { MOST_ALIASES = 1000 };
@@ -114,14 +114,16 @@ static void files_fill(struct compilation *c) {
     }
 }
 
+/* Also rows that no channel uses; what aliases make of those in use is seen in the channels. */
 static void check_nevers(struct compilation *c) {
-    for (size_t i = 0; i < c->unit_count; i++) {
-        for (const struct ast_node *n = c->units[i]->file.items.first; n != NULL && !c->mem->failed;
-             n = n->next) {
-            if (((const struct ast_item *)n)->kind == AST_NEVER) {
-                never_check(c, (const struct ast_item *)n, c->rows, c->row_count);
-            }
-        }
+    const struct names names = {.mem = c->mem};
+    c->never = never_begin(c);
+    for (size_t i = 0; i < c->unit_count && c->never != NULL; i++) {
+        never_add(c, c->never, &c->units[i]->file.items);
+    }
+    if (c->never != NULL) {
+        never_ready(c->never);
+        never_check(c, c->never, &names, c->rows, c->row_count);
     }
 }
 
@@ -155,9 +157,12 @@ static void run_passes(struct compilation *c) {
     if (!aliases_collect(c)) {
         return;
     }
-    never_prepare(c);
     check_nevers(c);
+    if (c->mem->failed) {
+        return;
+    }
     references_check(c);
+    results_check(c);
     const struct unit *main = unit_main(c);
     if (main->file.is_policy && !c->mem->failed) {
         channels_check(c);
@@ -180,7 +185,7 @@ bool policy_compile(const struct compile_options *options, struct diag *d, struc
         diag_error_nowhere(d, P_MEMORY, "out of memory");
         return false;
     }
-    mem_init(&compiled->mem, options->most_memory != 0 ? options->most_memory : MOST_MEMORY);
+    mem_init(&compiled->mem, options->most_memory != 0 ? options->most_memory : default_memory);
     c.mem = &compiled->mem;
     run_passes(&c);
     if (c.mem->failed || d->mem.failed) {

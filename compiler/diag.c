@@ -4,6 +4,7 @@
  */
 #include "diag.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,9 @@ const char *diag_quote(struct diag *d, struct text t) {
         if (len == 0) {
             n += (size_t)snprintf(out + n, WORST + 1, "\\x%02X", (unsigned)(unsigned char)t.at[i]);
             i++;
-        } else if (code_is_control(code) || code_is_bidi(code)) {
-            n += (size_t)snprintf(out + n, WORST + 1, code < 0x100 ? "\\x%02X" : "\\u{%X}", (unsigned)code);
+        } else if (!code_is_legible(code)) {
+            /* Unlike a byte that is no character. */
+            n += (size_t)snprintf(out + n, WORST + 1, code < 0x80 ? "\\x%02X" : "\\u{%X}", (unsigned)code);
             i += len;
         } else {
             memcpy(out + n, t.at + i, len);

@@ -9,7 +9,6 @@
 #ifndef COMPILER_DIAG_H
 #define COMPILER_DIAG_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 
 #include "codes.h"
@@ -63,7 +62,7 @@ size_t diag_error_count(const struct diag *d);
 /* Writes all messages, sorted by file and place, and forgets them; the count stays. */
 void diag_flush(struct diag *d);
 
-/* Text of a file as it may be printed: control characters, bidi marks and broken UTF-8 escaped, cut at some
+/* Text of a file as it may be printed: what is not legible (unicode.h) and broken UTF-8 escaped, cut at some
  * 80 characters. The result lives in the diag's arena and ends in NUL. */
 const char *diag_quote(struct diag *d, struct text t);
 

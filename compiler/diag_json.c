@@ -5,7 +5,6 @@
  */
 #include "diag_json.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

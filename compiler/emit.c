@@ -10,7 +10,6 @@
 
 #include "depfile.h"
 #include "files.h"
-#include "symbols.h"
 
 /* One channel on its way out. */
 struct emit {
@@ -371,24 +370,21 @@ static void put_header_channel(struct output *o, const struct upk_policy *p,
     if (open) output_print(o, "};\n");
 }
 
-bool emit_texts(const struct compiled *c, const struct tables *tables, size_t count, struct diag *d,
-                struct output *source, struct output *header) {
-    struct mem *const m = source->mem;
-    struct channel_symbols *symbols;
-    if (!symbols_make(m, c, tables, count, d, &symbols)) return false;
-    const struct upk_policy *const first = &tables[0].policy;
+bool emit_texts(const struct channels *all, struct output *source, struct output *header) {
+    const struct upk_policy *const first = &all->tables[0].policy;
+    const struct text symbol = all->symbols[0].symbol;
     put_banner(source, first);
     put_guards(source);
     put_banner(header, first);
-    put_symbol(header, "#ifndef UPK_GENERATED_", symbols[0].symbol, "_H\n");
-    put_symbol(header, "#define UPK_GENERATED_", symbols[0].symbol, "_H\n\n#include \"upk_tables.h\"\n");
-    for (size_t i = 0; i < count; i++) {
-        struct emit e = {source, i, &tables[i].policy, &symbols[i]};
+    put_symbol(header, "#ifndef UPK_GENERATED_", symbol, "_H\n");
+    put_symbol(header, "#define UPK_GENERATED_", symbol, "_H\n\n#include \"upk_tables.h\"\n");
+    for (size_t i = 0; i < all->count; i++) {
+        struct emit e = {source, i, &all->tables[i].policy, &all->symbols[i]};
         put_channel(&e);
-        put_header_channel(header, &tables[i].policy, &symbols[i]);
+        put_header_channel(header, e.policy, e.symbols);
     }
     output_print(header, "\n#endif\n");
-    return !m->failed && !header->mem->failed;
+    return !source->mem->failed && !header->mem->failed;
 }
 
 /* What is written where; `path` NULL: nothing. */
@@ -405,28 +401,20 @@ static bool write_texts(const struct compiled *c, const struct output *source, c
     return files_write(c, files, depfile ? 3 : 2, d);
 }
 
-static bool emit_tables(struct mem *m, const struct compiled *c, const struct tables *tables, struct diag *d,
-                        const char *path, bool depfile) {
-    struct output source, header;
-    output_init(&source, m);
-    output_init(&header, m);
-    return emit_texts(c, tables, c->model_count, d, &source, &header) &&
-           write_texts(c, &source, &header, path, depfile, d);
-}
-
 bool emit_files(const struct compiled *c, struct diag *d, const char *path, bool depfile) {
     enum { MOST_TEXT_BYTES = 1 << 30 };
+    struct channels all;
     struct mem m;
-    mem_init(&m, MOST_TEXT_BYTES);
+    struct output source, header;
+    if (!channels_build(c, d, &all)) return false;
     const size_t errors = diag_error_count(d);
-    struct tables *const tables = mem_alloc(&m, c->model_count, sizeof *tables);
-    size_t built = 0;
-    bool good = tables != NULL;
-    while (good && built < c->model_count)
-        good = tables_build(c, &c->models[built], d, &tables[built]) && ++built;
-    good = good && emit_tables(&m, c, tables, d, path, depfile);
+    mem_init(&m, MOST_TEXT_BYTES);
+    output_init(&source, &m);
+    output_init(&header, &m);
+    const bool good =
+        emit_texts(&all, &source, &header) && write_texts(c, &source, &header, path, depfile, d);
     if (!good && diag_error_count(d) == errors) diag_error_nowhere(d, P_MEMORY, "out of memory");
-    for (size_t i = 0; i < built; i++) tables_free(&tables[i]);
     mem_free(&m);
+    channels_free(&all);
     return good;
 }

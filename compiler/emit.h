@@ -5,12 +5,11 @@
 #ifndef COMPILER_EMIT_H
 #define COMPILER_EMIT_H
 
+#include "channels.h"
 #include "output.h"
-#include "tables.h"
 
-/* Both texts of `count` tables, in the arena of the outputs.  false: the reasons are errors in `d`. */
-bool emit_texts(const struct compiled *c, const struct tables *tables, size_t count, struct diag *d,
-                struct output *source, struct output *header);
+/* Both texts of all channels, in the arenas of the outputs.  false: out of memory. */
+bool emit_texts(const struct channels *all, struct output *source, struct output *header);
 
 /* Lowers every channel and writes PATH and, beside it, PATH with `.h` in the place of `.c`, and with `depfile`
  * also with `.d`; with `path` NULL all of it but the writing.  false: the reasons are errors in `d`; d->io says

@@ -4,7 +4,7 @@
  * the files of the last run.  Only between two renames can a failure leave new files beside old ones.
  *
  * A file in the making is PLACE.N.tmp, and locked.  One that is there and not locked is what a killed run left: the next run
- * takes it over, so that none is left for good.
+ * removes it, so that none is left for good, and makes its own, whose mode is that of a new file.
  */
 #define _XOPEN_SOURCE 700
 
@@ -87,17 +87,32 @@ static bool targets_differ(const struct target *targets, size_t count, struct di
     return true;
 }
 
-/* Locks the file and empties it; false: another run has it, or had it and has given it its name, or it is no file of ours. */
+/* Locks the file; false: another run has it, or had it and has given it its name, or it is no file of ours. */
 static bool take(int fd, const char *path, bool fresh) {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat open_file, named;
     if (fcntl(fd, F_SETLK, &all) != 0) {
-        /* Where there are no locks, no run takes over what it did not make. */
+        /* Where there are no locks, no run removes what it did not make. */
         if (!fresh || errno == EACCES || errno == EAGAIN) return false;
     }
     return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 && same_file(&open_file, &named) &&
-           S_ISREG(named.st_mode) && named.st_nlink == 1 && (fresh || named.st_uid == geteuid()) &&
-           ftruncate(fd, 0) == 0;
+           S_ISREG(named.st_mode) && named.st_nlink == 1 && (fresh || named.st_uid == geteuid());
+}
+
+/* Removes what a killed run left there, under its lock: who opened it before finds that it is gone. */
+static void remove_left_over(const char *path) {
+    const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && take(fd, path, false)) (void)unlink(path);
+    if (fd >= 0) (void)close(fd);
+}
+
+/* A new file, locked; -1 and EEXIST: something else is there and stays. */
+static int make_file(const char *path) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0 || take(fd, path, true)) return fd;
+    (void)close(fd);
+    errno = EEXIST;
+    return -1;
 }
 
 /* Opens an empty file of our own in the folder of the target: rename() does not cross file systems. */
@@ -110,13 +125,13 @@ static int target_open(struct target *t) {
     }
     for (int i = 0; i < MOST_TRIES; i++) {
         (void)snprintf(t->made, size, "%s.%d.tmp", t->place, i);
-        int fd = open(t->made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        const bool fresh = fd >= 0;
-        if (!fresh && errno != EEXIST) break;
-        if (!fresh) fd = open(t->made, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (fd >= 0 && take(fd, t->made, fresh)) return fd;
-        if (fd >= 0) (void)close(fd);
-        errno = EEXIST;
+        int fd = make_file(t->made);
+        if (fd < 0 && errno == EEXIST) {
+            remove_left_over(t->made);
+            fd = make_file(t->made);
+        }
+        if (fd >= 0) return fd;
+        if (errno != EEXIST) break;
     }
     const int error = errno;
     free(t->made);

@@ -6,7 +6,6 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,21 +16,8 @@
 
 enum { MOST_DEPTH = 16, MOST_FILES = 256, MOST_TOTAL_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
-/* The folder of the fragments that ship with policyc: they never come from anywhere else. */
-static const char *const SHIPPED[] = {"std/", "numpy/"};
-
 struct unit *unit_main(const struct compilation *c) {
     return c->units[c->unit_count - 1];
-}
-
-static bool is_shipped(struct text name) {
-    for (size_t i = 0; i < sizeof SHIPPED / sizeof SHIPPED[0]; i++) {
-        size_t len = strlen(SHIPPED[i]);
-        if (name.len > len && memcmp(name.at, SHIPPED[i], len) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Plain relative path: parts without `.` and `..`, printable ASCII, no backslash. */
@@ -54,12 +40,13 @@ static bool name_is_safe(struct text name) {
     return true;
 }
 
+/* With its last slash; empty: the working folder, not named. */
 static struct text directory_of(struct text path) {
     size_t len = path.len;
     while (len > 0 && path.at[len - 1] != '/') {
         len--;
     }
-    return len == 0 ? (struct text){".", 1} : (struct text){path.at, len == 1 ? 1 : len - 1};
+    return (struct text){path.at, len};
 }
 
 /* Parses the bytes of `source`, which is complete but for its lines. */
@@ -138,14 +125,18 @@ struct chain {
 struct found {
     char path[PATH_BYTES]; /* to open: without links */
     char shown[PATH_BYTES];
+    const char *searched; /* the -I folder it was found in; NULL: beside the including file, or shipped */
 };
 
 enum look { LOOK_FOUND, LOOK_ABSENT, LOOK_OUTSIDE };
 
+/* The file is shown as the including one is: with its folder as that was given. */
 static enum look look_in(struct text base, struct text name, struct found *f) {
     char root[PATH_BYTES];
-    int n = snprintf(root, sizeof root, "%.*s", (int)base.len, base.at);
-    int m = snprintf(f->shown, sizeof f->shown, "%.*s/%.*s", (int)base.len, base.at, (int)name.len, name.at);
+    const char *slash = base.len == 0 || base.at[base.len - 1] == '/' ? "" : "/";
+    int n = snprintf(root, sizeof root, "%.*s%s", (int)base.len, base.at, base.len == 0 ? "." : "");
+    int m = snprintf(f->shown, sizeof f->shown, "%.*s%s%.*s", (int)base.len, base.at, slash, (int)name.len,
+                     name.at);
     if (n < 0 || (size_t)n >= sizeof root || m < 0 || (size_t)m >= sizeof f->shown) {
         return LOOK_ABSENT;
     }
@@ -164,14 +155,47 @@ static enum look look_in(struct text base, struct text name, struct found *f) {
 
 static enum look look_up(struct compilation *c, const struct unit *from, struct text name, struct found *f) {
     const struct compile_options *o = c->options;
-    if (is_shipped(name)) {
+    if (shipped_owns(name)) {
         return o->policy_dir == NULL ? LOOK_ABSENT : look_in(text_of(o->policy_dir), name, f);
     }
-    enum look look = from->directory.len == 0 ? LOOK_ABSENT : look_in(from->directory, name, f);
+    enum look look = from->real.len == 0 ? LOOK_ABSENT : look_in(from->directory, name, f);
     for (size_t i = 0; i < o->include_dir_count && look == LOOK_ABSENT; i++) {
-        look = look_in(text_of(o->include_dirs[i]), name, f);
+        f->searched = o->include_dirs[i];
+        look = look_in(text_of(f->searched), name, f);
     }
     return look;
+}
+
+static bool is_taken(const struct compilation *c, struct text table_name) {
+    for (size_t i = 0; i < c->diag->source_count; i++) {
+        if (text_equal(c->diag->sources[i].table_name, table_name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names the file as the tables do: from the folder of the main file on, or from the -I folder that it is in or below.  Where
+ * another file has that name already, with the -I folder as it was given, or with a number. */
+static void table_name_make(struct compilation *c, struct source *s, const struct unit *from,
+                            const struct found *f, struct text name) {
+    const bool beside = f->searched == NULL && !shipped_owns(name);
+    const struct text folder =
+        beside ? directory_of(c->diag->sources[from->source].table_name) : (struct text){"", 0};
+    char at[2 * PATH_BYTES];
+    for (unsigned attempt = 0; attempt <= MOST_FILES; attempt++) {
+        int len = 0;
+        if (attempt == 1 && f->searched != NULL) {
+            len = snprintf(at, sizeof at, "%s/%.*s", f->searched, (int)name.len, name.at);
+        } else if (attempt != 1) {
+            len = snprintf(at, sizeof at, attempt == 0 ? "%.*s%.*s" : "%.*s%.*s (%u)", (int)folder.len,
+                           folder.at, (int)name.len, name.at, attempt);
+        }
+        if (len > 0 && (size_t)len < sizeof at && !is_taken(c, (struct text){at, (size_t)len})) {
+            (void)mem_text(&c->diag->mem, at, (size_t)len, &s->table_name);
+            return;
+        }
+    }
 }
 
 static const char *fault_text(enum source_fault fault, int error) {
@@ -191,8 +215,9 @@ static void hint_absent(struct compilation *c, struct text name) {
     if (shipped != NULL) {
         diag_hint(c->diag, "did you mean \"%s\"?", shipped->file);
     } else {
-        diag_hint(c->diag, is_shipped(name) ? "std/ and numpy/ are looked up among the shipped policies only"
-                                            : "looked up beside this file, then in each -I folder");
+        diag_hint(c->diag, shipped_owns(name)
+                               ? "what ships with policyc is looked up among the shipped policies only"
+                               : "looked up beside this file, then in each -I folder");
     }
 }
 
@@ -242,7 +267,7 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
         return NULL;
     }
     struct source source = {.name = text_of(f->shown), .path = text_of(f->shown)};
-    (void)mem_text(&c->diag->mem, name->text.at, name->text.len, &source.table_name);
+    table_name_make(c, &source, chain->units[chain->count - 1], f, name->text);
     int error = 0;
     enum source_fault fault = source_read(&c->diag->mem, f->path, &source.bytes, &error);
     if (fault == SOURCE_GOOD && source.bytes.len > MOST_TOTAL_BYTES - c->bytes) {

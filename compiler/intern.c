@@ -142,6 +142,10 @@ struct upk_text pool_add(struct pool *p, struct text t) {
     return added;
 }
 
+struct text policy_text(const struct upk_policy *p, struct upk_text t) {
+    return (struct text){p->pool + t.at, t.len};
+}
+
 void pool_pad(struct pool *p, size_t count) {
     if (!pool_room(p, count)) return;
     memset(p->bytes + p->len, 0, count);

@@ -62,6 +62,8 @@ struct pool {
 
 void pool_init(struct pool *p, struct mem *m);
 struct upk_text pool_add(struct pool *p, struct text t);
+/* A text of a finished table. */
+struct text policy_text(const struct upk_policy *p, struct upk_text t);
 /* Zero bytes that belong to no text. */
 void pool_pad(struct pool *p, size_t count);
 

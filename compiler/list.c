@@ -4,11 +4,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "intern.h"
 #include "list_type.h"
 #include "notation.h"
+#include "unicode.h"
+#include "words.h"
 
 enum { PROTOCOL_OF_NEW_NAMES = 3, ALL_READINGS = 3 };
 
@@ -24,114 +25,81 @@ struct listing {
     struct type_lines types;
 };
 
-static void put(struct output *o, const char *text) { output_bytes(o, text, strlen(text)); }
-
-static struct text pool_text(const struct upk_policy *p, struct upk_text t) {
-    return (struct text){p->pool + t.at, t.len};
-}
-
 /* ---- settings ------------------------------------------------------------ */
 
-struct opcode {
-    const char *name;
-    uint8_t byte;
-    uint32_t family;
-};
-
-static const struct opcode opcodes[] = {
-#define UPK_X(name, byte, protocol, family) {#name, byte, UPK_FAMILY_##family},
-    UPK_OPCODES(UPK_X)
-#undef UPK_X
-};
-enum { OPCODE_COUNT = sizeof opcodes / sizeof *opcodes };
-
-static const char *const families[] = {
-#define UPK_X(name, word) #word,
-    UPK_FAMILIES(UPK_X)
-#undef UPK_X
-};
-
-static bool allows(const struct upk_policy *p, const struct opcode *op) {
+static bool allows(const struct upk_policy *p, const struct opcode_word *op) {
     return p->opcodes[op->byte] != UPK_OP_UNKNOWN && p->opcodes[op->byte] != UPK_OP_REFUSED;
 }
 
 static bool mostly_allowed(const struct upk_policy *p, uint32_t family) {
     uint32_t all = 0, allowed = 0;
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        all += opcodes[i].family == family;
-        allowed += opcodes[i].family == family && allows(p, &opcodes[i]);
+        all += opcode_words[i].family == family;
+        allowed += opcode_words[i].family == family && allows(p, &opcode_words[i]);
     }
     return allowed > all - allowed;
 }
 
 static void put_item(struct output *o, const char *before, bool *first, const char *word) {
-    put(o, *first ? before : ", ");
-    put(o, word);
+    output_text(o, *first ? before : ", ");
+    output_text(o, word);
     *first = false;
 }
 
 /* A family of which most is allowed, less the rest; of others each opcode. */
 static void put_opcodes(const struct listing *l) {
     bool first = true;
-    put(l->o, "opcodes");
+    output_text(l->o, "opcodes");
     for (uint32_t f = 0; f < UPK_FAMILY_COUNT; f++) {
-        if (mostly_allowed(l->policy, f)) put_item(l->o, " ", &first, families[f]);
+        if (mostly_allowed(l->policy, f)) put_item(l->o, " ", &first, family_words[f]);
     }
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        if (!mostly_allowed(l->policy, opcodes[i].family) && allows(l->policy, &opcodes[i]))
-            put_item(l->o, " ", &first, opcodes[i].name);
+        if (!mostly_allowed(l->policy, opcode_words[i].family) && allows(l->policy, &opcode_words[i]))
+            put_item(l->o, " ", &first, opcode_words[i].name);
     }
     first = true;
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        if (mostly_allowed(l->policy, opcodes[i].family) && !allows(l->policy, &opcodes[i]))
-            put_item(l->o, " except ", &first, opcodes[i].name);
+        if (mostly_allowed(l->policy, opcode_words[i].family) && !allows(l->policy, &opcode_words[i]))
+            put_item(l->o, " except ", &first, opcode_words[i].name);
     }
-    put(l->o, "\n");
+    output_text(l->o, "\n");
 }
 
 static void put_budgets(const struct listing *l) {
-    static const struct {
-        const char *word, *unit;
-        uint64_t standard;
-    } budgets[] = {
-#define UPK_X(name, word, standard, most, unit) {#word, unit, standard},
-        UPK_BUDGETS(UPK_X)
-#undef UPK_X
-    };
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
         const uint64_t value = l->policy->budgets[i];
-        output_print(l->o, "budget %s ", budgets[i].word);
-        if (strcmp(budgets[i].unit, "bytes") == 0)
+        output_print(l->o, "budget %s ", budget_words[i].word);
+        if (budget_counts_bytes((enum upk_budget)i))
             notation_size(l->o, value);
         else
             notation_number(l->o, value);
-        put(l->o, value == budgets[i].standard ? "  # default\n" : "\n");
+        output_text(l->o, value == budget_words[i].standard ? "  # default\n" : "\n");
     }
 }
 
 static void put_settings(struct listing *l) {
     const struct upk_policy *const p = l->policy;
-    put(l->o, "policy ");
-    notation_name(l->o, pool_text(p, p->name));
+    output_text(l->o, "policy ");
+    notation_name(l->o, policy_text(p, p->name));
     output_print(l->o, " %" PRIu32 "\n", p->revision);
     if (p->channel.len != 0) {
-        put(l->o, "channel ");
-        notation_name(l->o, pool_text(p, p->channel));
-        put(l->o, "\n");
+        output_text(l->o, "channel ");
+        notation_name(l->o, policy_text(p, p->channel));
+        output_text(l->o, "\n");
     }
     put_opcodes(l);
     output_print(l->o, "protocol %" PRIu32 "..%" PRIu32 "\n", p->protocol_min, p->protocol_max);
     put_budgets(l);
-    put(l->o, "root ");
+    output_text(l->o, "root ");
     type_put(&l->types, l->o, p->root);
-    put(l->o, p->flags & UPK_POLICY_ROOT_CYCLIC ? " cyclic\n" : "\n");
+    output_text(l->o, p->flags & UPK_POLICY_ROOT_CYCLIC ? " cyclic\n" : "\n");
     for (uint32_t i = 0; i < l->types.named_count; i++) {
         const struct text name = type_name(&l->types, l->types.named[i]);
-        put(l->o, "type ");
+        output_text(l->o, "type ");
         output_bytes(l->o, name.at, name.len);
-        put(l->o, " = ");
+        output_text(l->o, " = ");
         type_put_meaning(&l->types, l->o, l->types.named[i]);
-        put(l->o, "\n");
+        output_text(l->o, "\n");
     }
 }
 
@@ -144,42 +112,42 @@ static void put_class(const struct listing *l, struct output *o, uint32_t class)
 
 static bool names_itself(const struct listing *l, const struct upk_row *row, const struct upk_form *f) {
     const struct upk_class *const c = &l->policy->classes[f->result];
-    return text_equal(pool_text(l->policy, c->module), pool_text(l->policy, row->module)) &&
-           text_equal(pool_text(l->policy, c->qualname), pool_text(l->policy, row->qualname));
+    return text_equal(policy_text(l->policy, c->module), policy_text(l->policy, row->module)) &&
+           text_equal(policy_text(l->policy, c->qualname), policy_text(l->policy, row->qualname));
 }
 
 static void put_signature(struct listing *l, struct output *o, const char *verb, const struct upk_form *f) {
-    put(o, verb);
-    put(o, "(");
+    output_text(o, verb);
+    output_text(o, "(");
     type_put_arguments(&l->types, o, f->args);
-    put(o, ")");
+    output_text(o, ")");
 }
 
 static void put_maker(struct listing *l, struct output *o, const struct upk_row *row,
                       const struct upk_form *f) {
     switch ((enum upk_verb)f->verb) {
     case UPK_VERB_NONE: break;
-    case UPK_VERB_REF: put(o, "ref"); break;
+    case UPK_VERB_REF: output_text(o, "ref"); break;
     case UPK_VERB_CONST:
-        put(o, "const");
+        output_text(o, "const");
         if (!names_itself(l, row, f)) {
-            put(o, " -> ");
+            output_text(o, " -> ");
             put_class(l, o, f->result);
         }
         if (f->value == 0) break;
-        put(o, " = ");
+        output_text(o, " = ");
         type_put_meaning(&l->types, o, f->value);
         break;
     case UPK_VERB_CALL: put_signature(l, o, "call", f); break;
     case UPK_VERB_NEW:
         put_signature(l, o, "new", f);
         if (f->kw == 0) break;
-        put(o, " kw ");
+        output_text(o, " kw ");
         type_put_record(&l->types, o, f->kw);
         break;
     case UPK_VERB_FUNC:
         put_signature(l, o, "func", f);
-        put(o, " -> ");
+        output_text(o, " -> ");
         put_class(l, o, f->result);
         break;
     }
@@ -187,7 +155,7 @@ static void put_maker(struct listing *l, struct output *o, const struct upk_row 
 
 static void put_step(struct listing *l, struct output *o, const char *word, uint32_t type) {
     if (type == 0) return;
-    put(o, word);
+    output_text(o, word);
     type_put_atom(&l->types, o, type);
 }
 
@@ -201,35 +169,22 @@ static void put_steps(struct listing *l, struct output *o, const struct upk_form
 
 static void put_clauses(const struct listing *l, struct output *o, const struct upk_row *row,
                         const struct upk_form *f) {
-    static const struct {
-        const char *word;
-        uint32_t flag;
-    } hooks[] = {
-#define UPK_X(name, word, flag) {#word, flag},
-        UPK_HOOKS(UPK_X)
-#undef UPK_X
-    };
-    static const char *const checks[] = {"",
-#define UPK_X(name, word) #word,
-                                         UPK_CHECKS(UPK_X)
-#undef UPK_X
-    };
     bool first = true;
-    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
-        if (f->flags & hooks[i].flag) put_item(o, " runs ", &first, hooks[i].word);
+    for (size_t i = 0; i < HOOK_COUNT; i++) {
+        if (f->flags & hook_words[i].flag) put_item(o, " runs ", &first, hook_words[i].word);
     }
     if (f->check != UPK_CHECK_NONE && f->check < UPK_CHECK_COUNT) {
-        put(o, " check ");
-        put(o, checks[f->check]);
+        output_text(o, " check ");
+        output_text(o, check_words[f->check]);
     }
-    if (row->flags & UPK_ROW_IMPORT) put(o, " import");
+    if (row->flags & UPK_ROW_IMPORT) output_text(o, " import");
     if (row->calls != 0) {
-        put(o, " budget calls ");
+        output_text(o, " budget calls ");
         notation_number(o, row->calls);
     }
     if (f->because.len != 0) {
-        put(o, " because ");
-        notation_string(o, pool_text(l->policy, f->because));
+        output_text(o, " because ");
+        notation_prose(o, policy_text(l->policy, f->because));
     }
 }
 
@@ -241,14 +196,25 @@ static bool is_plain_file(struct text name) {
     return name.len != 0;
 }
 
+static bool is_utf8(struct text t) {
+    uint32_t code;
+    for (size_t i = 0, len; i < t.len; i += len) {
+        len = utf8_decode(t.at + i, t.len - i, &code);
+        if (len == 0) return false;
+    }
+    return true;
+}
+
 static void put_place(const struct listing *l, struct output *o, const struct upk_form *f) {
     if (f->line == 0 || f->file >= l->policy->file_count) return;
-    const struct text file = pool_text(l->policy, l->policy->files[f->file]);
-    put(o, "  # ");
+    const struct text file = policy_text(l->policy, l->policy->files[f->file]);
+    output_text(o, "  # ");
     if (is_plain_file(file))
         output_bytes(o, file.at, file.len);
-    else
+    else if (is_utf8(file))
         notation_string(o, file);
+    else
+        notation_bytes(o, file);
     output_print(o, ":%" PRIu32 "%s", f->line, f->flags & UPK_FORM_TEMPLATE ? ", by a template" : "");
 }
 
@@ -280,7 +246,7 @@ static void lines_flush(struct lines *s, struct output *o) {
 
 static void put_name(const struct listing *l, struct output *o, const struct upk_row *row) {
     type_put_qualified(o, l->policy, row->module, row->qualname);
-    put(o, " ");
+    output_text(o, " ");
 }
 
 static void add_grants(struct listing *l, struct lines *s, const struct upk_row *row) {
@@ -345,13 +311,13 @@ static void add_spelling(const struct listing *l, struct lines *s, const struct 
     uint32_t lo, hi;
     if (!protocols_of(p, sp->readings, &lo, &hi)) return;
     const bool whole = lo == p->protocol_min && hi == p->protocol_max;
-    if (whole && text_equal(module, pool_text(p, row->module)) &&
-        text_equal(name, pool_text(p, row->qualname)))
+    if (whole && text_equal(module, policy_text(p, row->module)) &&
+        text_equal(name, policy_text(p, row->qualname)))
         return;
     put_name(l, &s->text, row);
-    put(&s->text, "spelled ");
+    output_text(&s->text, "spelled ");
     notation_name(&s->text, module);
-    put(&s->text, "::");
+    output_text(&s->text, "::");
     notation_name(&s->text, name);
     output_print(&s->text, " protocol %" PRIu32 "..%" PRIu32, lo, hi);
     line_end(s);

@@ -18,9 +18,9 @@ struct type_lines {
     struct mem *mem;
     const struct upk_policy *policy; /* borrowed */
     struct type_note *notes;         /* by type */
-    uint32_t *stamps,
-        stamp;       /* by class: the union that last wrote it; stamps of notes are other numbers of it */
-    uint32_t *named; /* types with a name, in the order of the names */
+    uint32_t *stamps;                /* by class: the number of the union that last wrote it */
+    uint32_t stamp;                  /* the last such number; stamps of notes are others */
+    uint32_t *named;                 /* types with a name, in the order of the names */
     uint32_t named_count;
 };
 

@@ -5,20 +5,15 @@
  */
 #include <string.h>
 
+#include "intern.h"
 #include "list_type_note.h"
 #include "notation.h"
 
-static void put(struct output *o, const char *text) { output_bytes(o, text, strlen(text)); }
-
-static struct text pool_text(const struct upk_policy *p, struct upk_text t) {
-    return (struct text){p->pool + t.at, t.len};
-}
-
 void type_put_qualified(struct output *o, const struct upk_policy *p, struct upk_text module,
                         struct upk_text qualname) {
-    notation_name(o, pool_text(p, module));
-    put(o, "::");
-    notation_name(o, pool_text(p, qualname));
+    notation_name(o, policy_text(p, module));
+    output_text(o, "::");
+    notation_name(o, policy_text(p, qualname));
 }
 
 static void put_class(struct output *o, const struct upk_policy *p, uint32_t class) {
@@ -29,58 +24,58 @@ static void put_class(struct output *o, const struct upk_policy *p, uint32_t cla
 
 static void put_range(struct output *o, const struct upk_type *t, void (*number)(struct output *, uint64_t)) {
     if (t->lo == 0 && t->hi == UINT64_MAX) return;
-    put(o, "[");
+    output_text(o, "[");
     if (t->lo != 0 || t->hi == 0) number(o, t->lo);
     if (t->lo != t->hi) {
-        put(o, "..");
+        output_text(o, "..");
         if (t->hi != UINT64_MAX) number(o, t->hi);
     }
-    put(o, "]");
+    output_text(o, "]");
 }
 
 static void put_int(struct output *o, const struct upk_policy *p, const struct upk_type *t) {
     const struct upk_bound *const b = &p->bounds[t->a];
-    put(o, "int");
+    output_text(o, "int");
     if (t->a != 0 && b->open != 3) {
         const bool low = !(b->open & 1), high = !(b->open & 2);
         const bool one =
             low && high && memcmp(b->lo, b->hi, sizeof b->lo) == 0 && (b->negative == 0 || b->negative == 3);
-        put(o, "[");
+        output_text(o, "[");
         if (low) notation_int(o, b->lo, (b->negative & 1) != 0);
-        if (!one) put(o, "..");
+        if (!one) output_text(o, "..");
         if (high && !one) notation_int(o, b->hi, (b->negative & 2) != 0);
-        put(o, "]");
+        output_text(o, "]");
     }
     if (t->b != 0) {
-        put(o, " mask ");
+        output_text(o, " mask ");
         notation_int(o, p->bounds[t->b - 1].lo, false);
     }
 }
 
 static void put_str(struct output *o, const struct upk_policy *p, const struct upk_type *t) {
-    put(o, t->kind == UPK_TYPE_STR ? "str" : "text");
+    output_text(o, t->kind == UPK_TYPE_STR ? "str" : "text");
     put_range(o, t, notation_number);
     if (t->a == 0) return;
-    put(o, " chars ");
+    output_text(o, " chars ");
     notation_chars(o, p->ranges + p->charsets[t->a].first, p->charsets[t->a].count);
 }
 
 static void put_sized(struct output *o, const char *word, const struct upk_type *t) {
-    put(o, word);
+    output_text(o, word);
     put_range(o, t, notation_size);
 }
 
 /* ---- types that hold types ------------------------------------------------------------ */
 
 static void put_around(struct type_lines *l, struct output *o, const char *word, const struct upk_type *t) {
-    put(o, word);
-    put(o, "<");
+    output_text(o, word);
+    output_text(o, "<");
     type_put(l, o, t->a);
     if (t->kind == UPK_TYPE_DICT) {
-        put(o, ", ");
+        output_text(o, ", ");
         type_put(l, o, t->b);
     }
-    put(o, ">");
+    output_text(o, ">");
     if (t->kind != UPK_TYPE_PERSID) put_range(o, t, notation_number);
 }
 
@@ -105,13 +100,13 @@ static void put_tuple(struct type_lines *l, struct output *o, const struct upk_t
         put_one_place(l, o, t);
         return;
     }
-    put(o, t->kind == UPK_TYPE_PLACES ? "list<" : "tuple<");
+    output_text(o, t->kind == UPK_TYPE_PLACES ? "list<" : "tuple<");
     for (uint32_t i = 0; i < t->b; i++) {
-        if (i != 0) put(o, ", ");
+        if (i != 0) output_text(o, ", ");
         type_put(l, o, l->policy->elems[t->a + i].type);
-        put(o, elem_mark(t, i));
+        output_text(o, elem_mark(t, i));
     }
-    put(o, ">");
+    output_text(o, ">");
     put_range(o, t, notation_number);
 }
 
@@ -120,33 +115,33 @@ void type_put_arguments(struct type_lines *l, struct output *o, uint32_t tuple) 
     for (uint32_t i = 0; i < t->b; i++) {
         const struct upk_elem *const e = &l->policy->elems[t->a + i];
         const char *const mark = elem_mark(t, i);
-        if (i != 0) put(o, ", ");
-        notation_name(o, pool_text(l->policy, e->name));
-        put(o, mark[0] == '?' ? "?: " : ": ");
+        if (i != 0) output_text(o, ", ");
+        notation_name(o, policy_text(l->policy, e->name));
+        output_text(o, mark[0] == '?' ? "?: " : ": ");
         type_put(l, o, e->type);
-        if (mark[0] == '.') put(o, mark);
+        if (mark[0] == '.') output_text(o, mark);
     }
 }
 
 void type_put_record(struct type_lines *l, struct output *o, uint32_t record) {
     const struct upk_type *const t = &l->policy->types[record];
-    put(o, "{");
+    output_text(o, "{");
     for (uint32_t i = 0; i < t->b; i++) {
         const struct upk_field *const f = &l->policy->fields[t->a + i];
-        const struct text key = pool_text(l->policy, f->key);
-        put(o, i == 0 ? " " : ", ");
+        const struct text key = policy_text(l->policy, f->key);
+        output_text(o, i == 0 ? " " : ", ");
         if (memchr(key.at, '.', key.len))
             notation_string(o, key); /* a key is one word */
         else
             notation_name(o, key);
-        put(o, f->optional ? "?: " : ": ");
+        output_text(o, f->optional ? "?: " : ": ");
         type_put(l, o, f->type);
     }
     if (t->c != 0) {
-        put(o, t->b == 0 ? " *: " : ", *: ");
+        output_text(o, t->b == 0 ? " *: " : ", *: ");
         type_put(l, o, t->c);
     }
-    put(o, t->b == 0 && t->c == 0 ? "}" : " }");
+    output_text(o, t->b == 0 && t->c == 0 ? "}" : " }");
 }
 
 static bool is_any_object(const struct upk_type *t) {
@@ -160,7 +155,7 @@ static void put_instances(struct type_lines *l, struct output *o, const struct u
         const uint32_t class = p->alts[t->a + i];
         if (l->stamps[class] == l->stamp) continue;
         l->stamps[class] = l->stamp;
-        if (*written) put(o, " | ");
+        if (*written) output_text(o, " | ");
         *written = true;
         put_class(o, p, class);
     }
@@ -217,7 +212,7 @@ static void put_union(struct type_lines *l, struct output *o, const struct upk_t
     for (uint32_t i = 0; plan && i < t->b; i++) {
         if (plan[i] == 0 || (p->types[alts[i]].kind == UPK_TYPE_INSTANCE && !l->notes[alts[i]].named))
             continue;
-        if (written) put(o, " | ");
+        if (written) output_text(o, " | ");
         written = true;
         type_put(l, o, plan[i]);
     }
@@ -240,14 +235,14 @@ void type_put_meaning(struct type_lines *l, struct output *o, uint32_t type) {
     switch ((enum upk_type_kind)t->kind) {
     case UPK_TYPE_NEVER:
     case UPK_TYPE_COUNT: break; /* no type of a policy */
-    case UPK_TYPE_ANY: put(o, "any"); break;
-    case UPK_TYPE_NONE: put(o, "none"); break;
-    case UPK_TYPE_BOOL: put(o, "bool"); break;
-    case UPK_TYPE_TRUE: put(o, "true"); break;
-    case UPK_TYPE_FALSE: put(o, "false"); break;
+    case UPK_TYPE_ANY: output_text(o, "any"); break;
+    case UPK_TYPE_NONE: output_text(o, "none"); break;
+    case UPK_TYPE_BOOL: output_text(o, "bool"); break;
+    case UPK_TYPE_TRUE: output_text(o, "true"); break;
+    case UPK_TYPE_FALSE: output_text(o, "false"); break;
     case UPK_TYPE_INT: put_int(o, p, t); break;
-    case UPK_TYPE_FLOAT: put(o, "float"); break;
-    case UPK_TYPE_FINITE: put(o, "finite"); break;
+    case UPK_TYPE_FLOAT: output_text(o, "float"); break;
+    case UPK_TYPE_FINITE: output_text(o, "finite"); break;
     case UPK_TYPE_STR:
     case UPK_TYPE_TEXT: put_str(o, p, t); break;
     case UPK_TYPE_BYTES: put_sized(o, "bytes", t); break;
@@ -274,7 +269,7 @@ void type_put_meaning(struct type_lines *l, struct output *o, uint32_t type) {
         put_instances(l, o, t, &written);
         break;
     case UPK_TYPE_REF:
-        put(o, "ref ");
+        output_text(o, "ref ");
         type_put_qualified(o, p, p->rows[t->a].module, p->rows[t->a].qualname);
         break;
     }
@@ -287,7 +282,7 @@ void type_put(struct type_lines *l, struct output *o, uint32_t type) {
     else if (note->name.len != 0)
         output_bytes(o, note->name.at, note->name.len);
     else
-        put(o, "T1"); /* while lengths are measured, any name will do */
+        output_text(o, "T1"); /* while lengths are measured, any name will do */
 }
 
 static bool is_bare_union(const struct upk_type *t) {
@@ -296,7 +291,7 @@ static bool is_bare_union(const struct upk_type *t) {
 
 void type_put_atom(struct type_lines *l, struct output *o, uint32_t type) {
     const bool bare = !l->notes[type].named && is_bare_union(&l->policy->types[type]);
-    if (bare) put(o, "(");
+    if (bare) output_text(o, "(");
     type_put(l, o, type);
-    if (bare) put(o, ")");
+    if (bare) output_text(o, ")");
 }

@@ -2,11 +2,14 @@
  *
  * Layer: grammar; called by the scanner.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "keywords.h"
 #include "parse.h"
 #include "syntax.h"
+#include "words.h"
 
 /* Relative to the current token. */
 static struct span syntax_span(const struct syntax *s, size_t from, size_t to) {
@@ -51,11 +54,34 @@ static int number_bad(struct syntax *s, struct token *token, const char *message
     return TOK_INTEGER;
 }
 
-static const char *const UNITS[] = {"KiB", "MiB", "GiB"};
+static const char *const units[] = {"KiB", "MiB", "GiB"};
 
-static const char *unit_hint(struct text tail) {
+/* Does the number that is scanned count bytes: as a length of bytes, or as a budget of them? */
+static bool counts_bytes(const struct syntax *s) {
+    static const char *const sized[] = {"bytes", "bytearray", "buffer"};
+    const char *bytes = s->diag->sources[s->source].bytes.at;
+    struct text word = {bytes + s->last.span.from, s->last.span.to - s->last.span.from};
+    bool counts = false;
+    if (s->open_count != 0 && s->opens[s->open_count - 1].kind == TOK_LEFT_BRACKET) {
+        const uint32_t end = s->opens[s->open_count - 1].at.from;
+        for (size_t i = 0; i < sizeof sized / sizeof *sized; i++) {
+            const size_t len = strlen(sized[i]);
+            counts = counts || (end >= len && memcmp(bytes + end - len, sized[i], len) == 0);
+        }
+        return counts;
+    }
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        counts = counts || (text_is(word, budget_words[i].word) && budget_counts_bytes((enum upk_budget)i));
+    }
+    return counts;
+}
+
+static const char *unit_hint(const struct syntax *s, struct text tail) {
     if (tail.len == 0 || tail.len > 2 || (tail.len == 2 && tail.at[1] != 'B' && tail.at[1] != 'b')) {
         return NULL;
+    }
+    if (strchr("kKmMgG", tail.at[0]) != NULL && !counts_bytes(s)) {
+        return "units count bytes, which are not counted here: write the number out";
     }
     switch (tail.at[0]) {
     case 'k':
@@ -66,6 +92,31 @@ static const char *unit_hint(struct text tail) {
     case 'G': return "units are KiB, MiB and GiB (powers of 1,024): write GiB";
     default: return NULL;
     }
+}
+
+/* What to write for a number of another base, or with an exponent. */
+static bool decimal_of(const char *at, size_t len, struct phrase *hint) {
+    char digits[24] = "";
+    const size_t sign = at[0] == '-' ? 1 : 0;
+    const char mark = len - sign > 1 ? (char)(at[sign + 1] | 0x20) : '\0';
+    const int base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
+    char *end = digits;
+    unsigned long long value = 0;
+    if (at[sign] == '0' && base != 0 && len - sign > 2 && len - sign < sizeof digits) {
+        memcpy(digits, at + sign + 2, len - sign - 2);
+        errno = 0;
+        value = strtoull(digits, &end, base);
+        if (*end == '\0' && errno == 0) {
+            phrase_add(hint, "numbers are decimal: write %s%llu", sign != 0 ? "-" : "", value);
+            return true;
+        }
+    }
+    if (at[sign] == '0' && base != 0) {
+        phrase_add(hint, "numbers are decimal");
+    } else if (memchr(at, 'e', len) != NULL || memchr(at, 'E', len) != NULL) {
+        phrase_add(hint, "numbers are written out: `_' may group the digits");
+    }
+    return hint->len != 0;
 }
 
 int syntax_number(struct syntax *s, struct token *token, const char *at, size_t len) {
@@ -87,7 +138,7 @@ int syntax_number(struct syntax *s, struct token *token, const char *at, size_t 
     }
     struct text tail = {at + i, len - i};
     for (uint32_t u = 0; u < 3 && tail.len != 0; u++) {
-        if (text_is(tail, UNITS[u])) {
+        if (text_is(tail, units[u])) {
             n->unit = true;
             for (uint32_t shift = 0; shift <= u && fits; shift++) {
                 fits = magnitude_push(n->value.word, 1024, 0);
@@ -95,7 +146,12 @@ int syntax_number(struct syntax *s, struct token *token, const char *at, size_t 
         }
     }
     if (tail.len != 0 && !n->unit) {
-        return number_bad(s, token, "no number: letters follow the digits", unit_hint(tail));
+        struct phrase decimal = {.len = 0};
+        const char *hint = unit_hint(s, tail);
+        if (hint == NULL && decimal_of(at, len, &decimal)) {
+            hint = decimal.text;
+        }
+        return number_bad(s, token, "no number: letters follow the digits", hint);
     }
     if (!fits) {
         return number_bad(s, token, "the number does not fit 128 bits", NULL);
@@ -220,7 +276,12 @@ int syntax_bad_character(struct syntax *s) {
     }
     diag_error(s->diag, token_span(s), P_BAD_CHARACTER, "`%s' begins no word of the language",
                diag_quote(s->diag, t));
-    if (t.len > 1 && t.at[0] != '\'') {
+    if (text_is(t, "-") && s->last.span.to == s->token_from) {
+        const bool plain =
+            s->statement == TOK_POLICY || s->statement == TOK_FRAGMENT || s->statement == TOK_USE;
+        diag_hint(s->diag, plain ? "words of such a name are joined by `.' or `_'"
+                                 : "a name with `-' in it is written in quotes");
+    } else if (t.len > 1 && t.at[0] != '\'') {
         diag_hint(s->diag, "a name that is not plain ASCII is written in quotes");
     } else if (t.at[0] == '\'') {
         diag_hint(s->diag, "strings are written in double quotes");

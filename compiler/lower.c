@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "place.h"
-
 enum { MOST_ALIASED = 20000 }; /* spellings that aliases add to the names of a channel */
 
 struct model_name lower_name(struct lower *l, struct model_name name) {
@@ -53,21 +51,19 @@ static int compare_plans(const void *a, const void *b) {
     const struct lower_row *const x = a, *const y = b;
     const int c = name_compare(x->name, y->name);
     if (c != 0) return c;
-    /* Any fixed order will do among equal names; that of the policy gives the better message. */
-    const size_t p = x->grant ? x->grant->line : 0, q = y->grant ? y->grant->line : 0;
-    return (p > q) - (p < q);
-}
-
-static struct span row_place(const struct lower *l, const struct model_row *row) {
-    return place_of_line(l->compiled, l->diag, row->file, row->line);
+    /* Any fixed order will do among equal names; where the last is the policy's own, so is the place of a message. */
+    const struct model_row *const p = x->grant, *const q = y->grant;
+    if (!p || !q) return (p != NULL) - (q != NULL);
+    if (p->file != q->file) return p->file < q->file ? -1 : 1;
+    return (p->at.from > q->at.from) - (p->at.from < q->at.from);
 }
 
 static void report_clash(struct lower *l, const struct model_row *a, const struct model_row *b,
                          struct model_name name) {
-    diag_error(l->diag, row_place(l, b), P_ALIAS_CLASH, "`%s::%s' and `%s::%s' are two spellings of one name",
+    diag_error(l->diag, b->at, P_ALIAS_CLASH, "`%s::%s' and `%s::%s' are two spellings of one name",
                diag_quote(l->diag, a->name.module), diag_quote(l->diag, a->name.qualname),
                diag_quote(l->diag, b->name.module), diag_quote(l->diag, b->name.qualname));
-    diag_note(l->diag, row_place(l, a), "the other one is granted here");
+    diag_note(l->diag, a->at, "the other one is granted here");
     diag_hint(l->diag, "grant `%s::%s' once, with all alternatives", diag_quote(l->diag, name.module),
               diag_quote(l->diag, name.qualname));
 }
@@ -113,7 +109,7 @@ static bool plan_rows(struct lower *l) {
     for (size_t i = 0; i < l->model->row_count; i++) {
         const struct model_row *const row = &l->model->rows[i];
         const struct model_name name = lower_name(l, row->name);
-        good = is_reached(l, name, row_place(l, row)) && good;
+        good = is_reached(l, name, row->at) && good;
         plan_add(l, (struct lower_row){.name = name, .grant = row});
         if (is_dotted(name.qualname)) plan_prefixes(l, name);
         if (has_keywords(row)) plan_new_of(l, name);
@@ -206,6 +202,8 @@ static void add_row(struct lower *l, uint32_t id, const struct lower_row *plan) 
     } else if (plan->prefix) {
         row.flags = UPK_ROW_PREFIX;
     }
+    const struct span at = grant ? grant->at : (struct span){0, 0, 0};
+    array_add(&l->places, &at);
     array_add(&l->rows, &row);
 }
 

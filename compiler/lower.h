@@ -26,7 +26,8 @@ struct lower {
     struct names names;
     struct pool pool;
 
-    struct array plan; /* struct lower_row, sorted, each name once; row id = index + 1 */
+    struct array plan;   /* struct lower_row, sorted, each name once; row id = index + 1 */
+    struct array places; /* struct span, of each row; zeros: it is not granted */
     struct array rows, forms, types, elems, fields, alts, ranges;
     struct array classes; /* struct upk_class; in order of use until classes_sort */
     struct unique bounds;

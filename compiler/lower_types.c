@@ -157,8 +157,8 @@ static struct upk_type make_type(struct lower *l, const struct model_type *t) {
     case UPK_TYPE_PLACES: add_elems(l, t, &out); break;
     case UPK_TYPE_RECORD: add_fields(l, t, &out); break;
     case UPK_TYPE_UNION: add_alts(l, t, &out); break;
-    case UPK_TYPE_OBJECT: out.a = lower_class(l, lower_name(l, t->name)); break;
-    case UPK_TYPE_REF: out.a = lower_row_id(l, lower_name(l, t->name)); break;
+    case UPK_TYPE_OBJECT: out.a = lower_class(l, lower_name(l, t->qualified)); break;
+    case UPK_TYPE_REF: out.a = lower_row_id(l, lower_name(l, t->qualified)); break;
     case UPK_TYPE_INSTANCE: add_instances(l, t, &out); break;
     case UPK_TYPE_NEVER:
     case UPK_TYPE_ANY:
@@ -173,7 +173,7 @@ static struct upk_type make_type(struct lower *l, const struct model_type *t) {
     case UPK_TYPE_BUFFER:
     case UPK_TYPE_COUNT: break;
     }
-    if (takes_name(t->kind)) out.name = pool_add(&l->pool, t->given);
+    if (takes_name(t->kind)) out.name = pool_add(&l->pool, t->name);
     return out;
 }
 

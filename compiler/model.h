@@ -42,10 +42,10 @@ struct model_field { /* of a record */
 
 struct model_type {
     enum upk_type_kind kind;
-    struct text given; /* name that a `type` line gives; empty: none */
-    uint64_t lo,
-        hi; /* inclusive length (pairs of a dict, items or pairs of an object); hi UINT64_MAX: open.  0 and
-                      * UINT64_MAX for kinds without length */
+    struct text name; /* that a `type` line gives; empty: none */
+    /* Inclusive length (pairs of a dict, items or pairs of an object); hi UINT64_MAX: open.  0 and UINT64_MAX for
+     * kinds without length. */
+    uint64_t lo, hi;
 
     /* UPK_TYPE_INT: inclusive bounds; open_* says that there is none on that side.  UPK_TYPE_INT_IS: min is
      * the literal. */
@@ -77,7 +77,7 @@ struct model_type {
     struct model_type **alts; /* UNION: two or more, in the order of the policy, none of them a union */
     size_t alt_count;
 
-    struct model_name name; /* OBJECT, REF */
+    struct model_name qualified; /* OBJECT, REF */
 
     struct model_name *classes; /* INSTANCE: sorted, no name twice; the results of the fragment's rows */
     size_t class_count;
@@ -96,12 +96,12 @@ struct model_form {
     struct model_name result; /* what the object is an instance of; of ref and const: the row's own name */
     struct model_type *args;  /* TUPLE with named elements; NULL: none taken (ref, const) */
     struct model_type *kw;    /* RECORD; NULL: no keywords */
-    struct model_type *state, *items, *pair_key, *pair_value, *adds; /* NULL: no such step */
-    uint32_t check;                                                  /* enum upk_check */
-    struct model_type
-        *value; /* of a const that is a member of an enum: the literal of its value; NULL: not said */
-    struct text because; /* empty: none */
-    uint32_t file, line; /* index in compiled.files; from 1 */
+    /* NULL: no such step. */
+    struct model_type *state, *items, *pair_key, *pair_value, *adds;
+    uint32_t check;           /* enum upk_check */
+    struct model_type *value; /* of a const that is a member of an enum: its literal; NULL: not said */
+    struct text because;      /* empty: none */
+    uint32_t file, line;      /* index in compiled.files; from 1 */
 };
 
 struct model_row {
@@ -111,6 +111,7 @@ struct model_row {
     size_t form_count; /* one or more, in the order of the policy */
     uint32_t calls;    /* budget of calls of this row; 0: only the policy's */
     uint32_t file, line;
+    struct span at; /* of the name, for messages */
 };
 
 /* The dotted module prefix `from` of a stream is read as `to`; the longest that fits, applied once. */
@@ -137,7 +138,8 @@ struct model {
 
 /* In include order: a file comes after those that it includes.  The digest is over `bytes` in this order. */
 struct model_file {
-    struct text name; /* as included ("std/plain.policy"), of the main file the last part; no path */
+    struct text
+        name; /* "std/plain.policy"; of the main file the last part of its path; no two files have one */
     struct text bytes;
     struct text path; /* as opened, for depfiles only */
     uint32_t source;  /* index among the sources of the diag */

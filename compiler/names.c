@@ -10,32 +10,21 @@
 #define TEXT(literal) \
     { literal, sizeof literal - 1 }
 
-/* Modules whose names picklers write under another module, at dotted boundaries: the C halves of the
- * standard library, pathlib's place in 3.13, and numpy's in version 2.  None leads to another one's
- * `from`. */
+/* None leads to another one's `from`. */
 static const struct model_alias builtin_modules[] = {
-    {TEXT("_ast"), TEXT("ast"), {0, 0, 0}},
-    {TEXT("_collections"), TEXT("collections"), {0, 0, 0}},
-    {TEXT("_functools"), TEXT("functools"), {0, 0, 0}},
-    {TEXT("_io"), TEXT("io"), {0, 0, 0}},
-    {TEXT("_operator"), TEXT("operator"), {0, 0, 0}},
-    {TEXT("numpy.core"), TEXT("numpy._core"), {0, 0, 0}},
-    {TEXT("pathlib._local"), TEXT("pathlib"), {0, 0, 0}},
+#define UPK_X(from, to) {TEXT(from), TEXT(to), {0, 0, 0}},
+    UPK_ALIAS_MODULES(UPK_X)
+#undef UPK_X
 };
 enum { BUILTIN_MODULE_COUNT = sizeof builtin_modules / sizeof *builtin_modules };
 
-/* Names that are bound to an object of another name. */
 static const struct {
     struct model_name from, to;
 } builtin_names[] = {
-    {{TEXT("_socket"), TEXT("error")}, {TEXT("builtins"), TEXT("OSError")}},
-    {{TEXT("_socket"), TEXT("gaierror")}, {TEXT("socket"), TEXT("gaierror")}},
-    {{TEXT("_socket"), TEXT("herror")}, {TEXT("socket"), TEXT("herror")}},
-    {{TEXT("builtins"), TEXT("EnvironmentError")}, {TEXT("builtins"), TEXT("OSError")}},
-    {{TEXT("builtins"), TEXT("IOError")}, {TEXT("builtins"), TEXT("OSError")}},
-    {{TEXT("os"), TEXT("error")}, {TEXT("builtins"), TEXT("OSError")}},
-    {{TEXT("select"), TEXT("error")}, {TEXT("builtins"), TEXT("OSError")}},
-    {{TEXT("socket"), TEXT("error")}, {TEXT("builtins"), TEXT("OSError")}},
+#define UPK_X(from_module, from_name, module, name) \
+    {{TEXT(from_module), TEXT(from_name)}, {TEXT(module), TEXT(name)}},
+    UPK_ALIAS_NAMES(UPK_X)
+#undef UPK_X
 };
 enum { BUILTIN_NAME_COUNT = sizeof builtin_names / sizeof *builtin_names };
 
@@ -221,4 +210,37 @@ bool name_spellings(const struct names *n, struct model_name name, struct name_l
     }
     list->count = kept;
     return true;
+}
+
+bool name_is_old(const struct names *n, struct model_name written, bool *is_old, struct model_name *old) {
+    struct model_name now;
+    struct name_list list = {0};
+    if (!name_canonical(n, NAMES_NEW, written, &now) || !name_canonical(n, NAMES_OLD, written, old))
+        return false;
+    *is_old = !name_equal(now, *old);
+    if (!*is_old) return true;
+    if (!name_spellings(n, now, &list)) return false;
+    for (size_t i = 0; i < list.count && *is_old; i++) {
+        struct model_name meant;
+        if (!name_canonical(n, NAMES_OLD, list.items[i], &meant)) return false;
+        *is_old = !name_equal(meant, now);
+    }
+    return true;
+}
+
+bool name_meanings(const struct names *n, struct model_name written, struct name_list *list) {
+    struct model_name now, old;
+    bool is_old;
+    list->count = 0;
+    if (!name_is_old(n, written, &is_old, &old) || !name_canonical(n, NAMES_NEW, written, &now) ||
+        !add(n, list, now) || !undo_aliases(n, n->aliases, n->alias_count, list))
+        return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct model_name again;
+        if (!name_canonical(n, NAMES_NEW, list->items[i], &again)) return false;
+        if (name_equal(again, now)) list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+    return add(n, list, now) && add(n, list, written) && (!is_old || add(n, list, old));
 }

@@ -35,6 +35,14 @@ struct name_list {
  * Spellings that are too long for a stream are left out.  `list` is overwritten.  false: out of memory. */
 bool name_spellings(const struct names *n, struct model_name name, struct name_list *list);
 
+/* Is it a name of Python 2 alone?  Then streams below protocol 3 mean *old by it and have no other name for what it is from 3
+ * on; `dbm` is none, which they call `anydbm`.  false: out of memory. */
+bool name_is_old(const struct names *n, struct model_name written, bool *is_old, struct model_name *old);
+
+/* What a row of that name is known as: as it is written; what streams of either kind mean by that; and how the policy's
+ * aliases let them write it.  As name_spellings. */
+bool name_meanings(const struct names *n, struct model_name written, struct name_list *list);
+
 /* Is the name, as written or as streams below protocol 3 mean it, on the runtime's closed list of what reaches
  * the system? */
 bool name_reaches_system(struct mem *m, struct model_name name);

@@ -9,35 +9,21 @@
 
 enum { GROUPED_FROM = 4, WORD_BITS = 32, LIMBS = 5 };
 
-static void put(struct output *o, const char *text) { output_bytes(o, text, strlen(text)); }
-
 /* ---- text ------------------------------------------------------------ */
 
-/* Code points that a reader would not see as themselves: controls and directional marks, lone surrogates, what has no
- * width, variation selectors and tags, what has no meaning of its own (private use, noncharacters). */
-static bool is_unseen(uint32_t code) {
-    static const struct upk_range unseen[] = {
-        {0xad, 0xad},     {0x34f, 0x34f},   {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
-        {0x200b, 0x200f}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xd800, 0xf8ff}, {0xfdd0, 0xfdef},
-        {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xe0000, 0x10ffff},
-    };
-    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++) {
-        if (code >= unseen[i].lo && code <= unseen[i].hi) return true;
-    }
-    return code_is_control(code) || code_is_bidi(code) || (code & 0xfffe) == 0xfffe;
-}
-
-/* A code point, a lone surrogate too, that stands for itself or is escaped. */
+/* A code point, a lone surrogate too, that is ASCII or escaped: so two texts that differ are never listed alike, whatever
+ * letters look like others, compose, or are not seen. */
 static void put_char(struct output *o, uint32_t code) {
-    char bytes[4];
     if (code == '"' || code == '\\')
         output_print(o, "\\%c", (char)code);
     else if (code == '\n' || code == '\t')
-        put(o, code == '\n' ? "\\n" : "\\t");
-    else if (is_unseen(code))
-        output_print(o, code < 0x100 ? "\\x%02" PRIX32 : "\\u{%" PRIX32 "}", code);
+        output_text(o, code == '\n' ? "\\n" : "\\t");
+    else if (code < 0x20 || code == 0x7f)
+        output_print(o, "\\x%02" PRIX32, code);
+    else if (code > 0x7f)
+        output_print(o, "\\u{%" PRIX32 "}", code);
     else
-        output_bytes(o, bytes, utf8_encode(code, bytes));
+        output_print(o, "%c", (char)code);
 }
 
 /* Strings of a table are UTF-8 in which a lone surrogate has three bytes, too. */
@@ -54,17 +40,31 @@ static size_t char_at(const char *p, size_t left, uint32_t *code) {
 }
 
 void notation_string(struct output *o, struct text t) {
-    put(o, "\"");
+    output_text(o, "\"");
     for (size_t i = 0; i < t.len;) {
         uint32_t code;
         i += char_at(t.at + i, t.len - i, &code);
         put_char(o, code);
     }
-    put(o, "\"");
+    output_text(o, "\"");
+}
+
+void notation_prose(struct output *o, struct text t) {
+    output_text(o, "\"");
+    for (size_t i = 0; i < t.len;) {
+        uint32_t code;
+        const size_t len = char_at(t.at + i, t.len - i, &code);
+        if (code > 0x7f && code_is_legible(code))
+            output_bytes(o, t.at + i, len);
+        else
+            put_char(o, code);
+        i += len;
+    }
+    output_text(o, "\"");
 }
 
 void notation_bytes(struct output *o, struct text t) {
-    put(o, "b\"");
+    output_text(o, "b\"");
     for (size_t i = 0; i < t.len; i++) {
         const unsigned char c = (unsigned char)t.at[i];
         if (c >= 0x80)
@@ -72,7 +72,7 @@ void notation_bytes(struct output *o, struct text t) {
         else
             put_char(o, c);
     }
-    put(o, "\"");
+    output_text(o, "\"");
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -116,7 +116,7 @@ bool notation_is_type_name(struct text t) { return is_word(t) && keyword_find(t.
 
 static void put_digits(struct output *o, const char *digits, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (i != 0 && count >= GROUPED_FROM && (count - i) % 3 == 0) put(o, "_");
+        if (i != 0 && count >= GROUPED_FROM && (count - i) % 3 == 0) output_text(o, "_");
         output_bytes(o, digits + i, 1);
     }
 }
@@ -146,7 +146,7 @@ void notation_int(struct output *o, const uint64_t word[2], bool negative) {
         }
         digits[--at] = (char)('0' + rest);
     }
-    if (negative) put(o, "-");
+    if (negative) output_text(o, "-");
     put_digits(o, digits + at, sizeof digits - at);
 }
 
@@ -157,7 +157,7 @@ void notation_size(struct output *o, uint64_t bytes) {
     size_t unit = 0;
     for (; bytes != 0 && bytes % 1024 == 0 && unit < 3; unit++) bytes /= 1024;
     notation_number(o, bytes);
-    put(o, units[unit]);
+    output_text(o, units[unit]);
 }
 
 /* ---- sets of characters ------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static void put_span(struct output *o, uint32_t lo, uint32_t hi, bool *dash) {
         hi = lo;
     }
     put_char(o, lo);
-    if (hi > lo + 1) put(o, "-");
+    if (hi > lo + 1) output_text(o, "-");
     if (hi > lo) put_char(o, hi);
 }
 
@@ -195,7 +195,7 @@ static void put_marked_span(struct output *o, struct upk_range r, bool *dash) {
 
 void notation_chars(struct output *o, const struct upk_range *ranges, uint32_t count) {
     bool dash = false;
-    put(o, "\"");
+    output_text(o, "\"");
     for (uint32_t i = 0; i < count; i++) put_marked_span(o, ranges[i], &dash);
-    put(o, dash ? "-\"" : "\"");
+    output_text(o, dash ? "-\"" : "\"");
 }

@@ -8,7 +8,8 @@
 #include "../runtime/upk_tables.h"
 #include "output.h"
 
-void notation_string(struct output *o, struct text t); /* in quotes */
+void notation_string(struct output *o, struct text t); /* in quotes; plain ASCII, as all of it but prose */
+void notation_prose(struct output *o, struct text t);  /* for readers: what is legible stands as it is */
 void notation_bytes(struct output *o, struct text t);  /* b"..." */
 /* A dotted name, a name of an argument or a key: in quotes where words alone do not say it. */
 void notation_name(struct output *o, struct text t);

@@ -1,6 +1,7 @@
 /* Text in the making.  Layer: see output.h. */
 #include "output.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ void output_bytes(struct output *o, const char *bytes, size_t len) {
     memcpy(o->bytes + o->len, bytes, len);
     o->len += len;
 }
+
+void output_text(struct output *o, const char *text) { output_bytes(o, text, strlen(text)); }
 
 void output_print(struct output *o, const char *format, ...) {
     char line[512];

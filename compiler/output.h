@@ -15,6 +15,7 @@ struct output {
 
 void output_init(struct output *o, struct mem *m);
 void output_bytes(struct output *o, const char *bytes, size_t len);
+void output_text(struct output *o, const char *text);
 /* At most some 500 bytes at a time. */
 void output_print(struct output *o, const char *format, ...) DIAG_PRINTF(2, 3);
 

@@ -8,7 +8,6 @@
 #define UPK_FIND_CLASS_ANY
 #include "perfect.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "gperf.h"
@@ -360,4 +359,52 @@ enum perfect_status perfect_build(struct mem *m, const struct upk_key *keys, siz
         if (!every_key_is_found(b, &out[reading])) return PERFECT_UNSOLVED;
     }
     return PERFECT_OK;
+}
+
+/* Where the tables look for a key. */
+static uint32_t slot_of(const struct upk_keys *t, const struct upk_key *key) {
+    const uint64_t digest =
+        upk_digest(t, pool_at(t, key->module), key->module_len, pool_at(t, key->name), key->name_len);
+    const uint32_t bucket = upk_bucket_of(t, digest);
+    uint8_t chars[GPERF_CHARS];
+    for (size_t i = 0; i < GPERF_CHARS; i++) chars[i] = (uint8_t)(digest >> 8 * i);
+    return t->base[bucket] + sum_of(t->asso + (size_t)bucket * 256, chars);
+}
+
+static bool same_texts(const struct upk_keys *a, const struct upk_key *x, const struct upk_keys *b,
+                       const struct upk_key *y) {
+    return x->module_len == y->module_len && x->name_len == y->name_len &&
+           memcmp(pool_at(a, x->module), pool_at(b, y->module), x->module_len) == 0 &&
+           memcmp(pool_at(a, x->name), pool_at(b, y->name), x->name_len) == 0;
+}
+
+static void *copy(struct mem *m, const void *items, size_t count, size_t size) {
+    void *const to = mem_alloc(m, count, size);
+    if (to) memcpy(to, items, count * size);
+    return to;
+}
+
+bool perfect_reuse(struct mem *m, const struct upk_keys from[2], const struct upk_key *keys, size_t count,
+                   struct perfect_pool pool, struct upk_keys out[2]) {
+    struct upk_keys t = from[0];
+    t.pool = pool.bytes;
+    t.pool_len = pool.len;
+    if (from[0].key_count != count) return false;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t slot = slot_of(&t, &keys[i]);
+        if (slot >= t.slot_count || !same_texts(&t, &keys[i], &from[0], &from[0].slots[slot])) return false;
+    }
+    /* As many keys, all different, each at its place: all of them. */
+    struct upk_key *const slots = mem_alloc(m, t.slot_count, sizeof *slots);
+    t.words = copy(m, t.words, MOST_WORDS, sizeof *t.words);
+    t.asso = copy(m, t.asso, t.buckets, 256);
+    t.base = copy(m, t.base, t.buckets, sizeof *t.base);
+    if (m->failed) return false;
+    for (size_t i = 0; i < count; i++) slots[slot_of(&t, &keys[i])] = keys[i];
+    t.slots = slots;
+    for (uint32_t reading = 0; reading < 2; reading++) {
+        out[reading] = t;
+        out[reading].reading = reading;
+    }
+    return true;
 }

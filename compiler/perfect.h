@@ -28,4 +28,9 @@ enum perfect_status {
 enum perfect_status perfect_build(struct mem *m, const struct upk_key *keys, size_t count,
                                   struct perfect_pool pool, struct upk_keys out[2], int *error);
 
+/* The same for keys with the texts of `from`, a result of perfect_build, without gperf.  false: other texts, or no memory
+ * (m->failed). */
+bool perfect_reuse(struct mem *m, const struct upk_keys from[2], const struct upk_key *keys, size_t count,
+                   struct perfect_pool pool, struct upk_keys out[2]);
+
 #endif

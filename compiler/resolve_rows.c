@@ -4,30 +4,18 @@
  * Layer: pass, after the types of the file are defined.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "names.h"
 #include "suggest.h"
 #include "units.h"
-
-/* The pickle hooks of a class that a row may name. */
-static const struct {
-    const char *word;
-    uint32_t flag;
-} HOOKS[] = {
-#define UPK_X(name, word, flag) {#word, flag},
-    UPK_HOOKS(UPK_X)
-#undef UPK_X
-};
-enum { HOOK_COUNT = sizeof HOOKS / sizeof HOOKS[0] };
 
 static void runs_read(struct compilation *c, const struct ast_clause *clause, struct model_form *form) {
     for (const struct ast_node *n = clause->runs.first; n != NULL; n = n->next) {
         const struct ast_word *word = &((const struct ast_name_node *)n)->name;
         struct suggestion near = suggestion_begin(word->text);
         size_t hook = 0;
-        while (hook < HOOK_COUNT && !text_is(word->text, HOOKS[hook].word)) {
-            suggestion_offer(&near, text_of(HOOKS[hook].word));
+        while (hook < HOOK_COUNT && !text_is(word->text, hook_words[hook].word)) {
+            suggestion_offer(&near, text_of(hook_words[hook].word));
             hook++;
         }
         if (hook == HOOK_COUNT) {
@@ -36,13 +24,18 @@ static void runs_read(struct compilation *c, const struct ast_clause *clause, st
             if (suggestion_found(&near)) {
                 diag_hint(c->diag, "did you mean `%s'?", diag_quote(c->diag, near.best));
             } else {
-                diag_hint(c->diag, "hooks are __new__ __del__ __setstate__ __setattr__ __hash__ __eq__");
+                struct phrase words = {.len = 0};
+                for (size_t i = 0; i < HOOK_COUNT; i++) {
+                    phrase_separate(&words, i, HOOK_COUNT, " and ");
+                    phrase_add(&words, "%s", hook_words[i].word);
+                }
+                diag_hint(c->diag, "hooks are %s", words.text);
             }
-        } else if (form->flags & HOOKS[hook].flag) {
+        } else if (form->flags & hook_words[hook].flag) {
             diag_error(c->diag, word->span, P_DUPLICATE_SETTING, "hook `%s' is named twice",
-                       HOOKS[hook].word);
+                       hook_words[hook].word);
         } else {
-            form->flags |= HOOKS[hook].flag;
+            form->flags |= hook_words[hook].flag;
         }
     }
 }
@@ -203,7 +196,7 @@ static void forms_read(struct compilation *c, struct unit *u, const struct ast_r
         struct model_form *form = &row->forms[row->form_count++];
         form->verb = verb_of(maker->verb);
         form->file = u->index;
-        form->line = source_place(&c->diag->sources[u->source], maker->node.span.from).line;
+        form->line = source_line_at(&c->diag->sources[u->source], maker->node.span.from);
         if (maker->verb == AST_NO_VERB) {
             struct span at = {maker->node.span.file, maker->node.span.from, maker->node.span.from};
             diag_error(c->diag, at, P_MISSING_MAKER,
@@ -247,14 +240,19 @@ struct row_def *row_add(struct compilation *c, struct unit *u, const struct ast_
     def->span = span;
     def->row.name = name;
     def->row.file = u->index;
-    def->row.line = source_place(&c->diag->sources[u->source], span.from).line;
+    def->row.at = span;
+    def->row.line = source_line_at(&c->diag->sources[u->source], span.from);
     return def;
+}
+
+/* Templates have their rows from resolve_templates.c. */
+static uint32_t flag_of(enum ast_row_kind kind) {
+    return kind == AST_ROW_FUNC ? UPK_ROW_FUNC : kind == AST_ROW_CONST ? UPK_ROW_CONST : UPK_ROW_CLASS;
 }
 
 static void row_read(struct compilation *c, struct unit *u, const struct ast_item *module,
                      const struct ast_row *tree) {
-    static const uint32_t KINDS[] = {UPK_ROW_CLASS, UPK_ROW_FUNC, UPK_ROW_CONST};
-    struct model_row shared = {.flags = KINDS[tree->kind] | (module->flag ? UPK_ROW_IMPORT : 0)};
+    struct model_row shared = {.flags = flag_of(tree->kind) | (module->flag ? UPK_ROW_IMPORT : 0)};
     forms_read(c, u, tree, &shared);
     for (size_t i = 0; i < shared.form_count; i++) {
         shared.flags |= form_row_flags(&shared.forms[i]);

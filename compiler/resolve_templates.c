@@ -153,8 +153,28 @@ static struct model_type *places_of(struct template *t, const struct model_type 
 
 /* ---- fields ------------------------------------------------------------ */
 
+/* Setting such an attribute gives the object another class, or what Python calls by itself.  The notes of an exception are
+ * data. */
+static bool is_hook(const struct template *t, struct text name) {
+    return name.len > 4 && memcmp(name.at, "__", 2) == 0 && memcmp(name.at + name.len - 2, "__", 2) == 0 &&
+           !(t->tree->kind == AST_ROW_EXCEPTION && text_is(name, "__notes__"));
+}
+
+static void hooks_check(struct template *t) {
+    for (const struct ast_node *n = t->tree->type->parts.first; n != NULL; n = n->next) {
+        const struct ast_field *field = (const struct ast_field *)n;
+        if (!field->rest && !field->key.bad && is_hook(t, field->key.text)) {
+            diag_error(t->c->diag, field->key.span, P_BAD_TEMPLATE,
+                       "`%s' is no field: Python itself goes by that attribute",
+                       diag_quote(t->c->diag, field->key.text));
+            diag_hint(t->c->diag, "where it is pickled all the same, a `class' row grants it");
+        }
+    }
+}
+
 /* The record of a template's fields. */
 static struct model_type *record_read(struct template *t) {
+    hooks_check(t);
     for (const struct ast_node *n = t->tree->type->parts.first; n != NULL; n = n->next) {
         if (((const struct ast_field *)n)->rest) {
             diag_error(t->c->diag, n->span, P_BAD_TEMPLATE,
@@ -414,7 +434,7 @@ static void flag_read(struct template *t) {
         return;
     }
     struct model_type *self = type_new(t->c, UPK_TYPE_OBJECT);
-    self->name = t->class->row.name;
+    self->qualified = t->class->row.name;
     const struct model_elem operands[] = {{.type = self, .name = text_of("a")},
                                           {.type = self, .name = text_of("b")}};
     struct model_form *form = form_add(t, part);

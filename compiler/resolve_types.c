@@ -6,8 +6,8 @@
  * Layer: pass, after include.
  */
 #include <stdlib.h>
-#include <string.h>
 
+#include "keywords.h"
 #include "suggest.h"
 #include "units.h"
 
@@ -70,14 +70,14 @@ static struct type_def *def_find(const struct unit *u, struct text name) {
     return NULL;
 }
 
-static const char *const RESERVED[] = {"none",   "bool", "true",    "false",     "int",       "float",
+static const char *const reserved[] = {"none",   "bool", "true",    "false",     "int",       "float",
                                        "finite", "str",  "text",    "bytes",     "bytearray", "buffer",
                                        "any",    "list", "set",     "frozenset", "dict",      "tuple",
                                        "persid", "ref",  "instance"};
 
 static bool name_is_reserved(struct text name) {
-    for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
-        if (text_is(name, RESERVED[i])) {
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        if (text_is(name, reserved[i])) {
             return true;
         }
     }
@@ -101,6 +101,12 @@ void types_declare(struct compilation *c, struct unit *u) {
         }
         if (name_is_reserved(item->name.text)) {
             diag_error(c->diag, item->name.span, P_RESERVED_TYPE_NAME, "`%s' is a type of the language",
+                       diag_quote(c->diag, item->name.text));
+            continue;
+        }
+        if (keyword_find(item->name.text.at, item->name.text.len) != 0) {
+            diag_error(c->diag, item->name.span, P_RESERVED_TYPE_NAME,
+                       "`%s' is a word of the language, and no type is named so",
                        diag_quote(c->diag, item->name.text));
             continue;
         }
@@ -134,8 +140,8 @@ static void unknown_type(struct compilation *c, const struct unit *u, const stru
     for (size_t i = 0; i < u->type_count && diag_error_count(c->diag) <= DIAG_MOST_ERRORS; i++) {
         suggestion_offer(&near, u->types[i].item->name.text);
     }
-    for (size_t i = 0; i < sizeof RESERVED / sizeof RESERVED[0]; i++) {
-        suggestion_offer(&near, text_of(RESERVED[i]));
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        suggestion_offer(&near, text_of(reserved[i]));
     }
     const char *elsewhere = suggestion_of_type(name->text);
     if (hint_class(c, name->text)) {
@@ -192,7 +198,7 @@ void types_define(struct compilation *c, struct unit *u) {
         } else if (body->kind != AST_NAMED) {
             u->types[i].type = type_new(c, body->simple);
             if (u->types[i].type != c->poison) {
-                u->types[i].type->given = u->types[i].item->name.text;
+                u->types[i].type->name = u->types[i].item->name.text;
             }
         }
     }
@@ -381,13 +387,13 @@ static void type_fill(struct compilation *c, struct unit *u, const struct ast_ty
     switch (t->kind) {
     case AST_OBJECT:
         range_of_length(c, &t->range, false, own);
-        own->name = (struct model_name){t->module.text, t->name.text};
+        own->qualified = (struct model_name){t->module.text, t->name.text};
         if (!t->module.bad && !t->name.bad) {
             add_reference(c, t, own);
         }
         break;
     case AST_REF:
-        own->name = (struct model_name){t->module.text, t->name.text};
+        own->qualified = (struct model_name){t->module.text, t->name.text};
         if (!t->module.bad && !t->name.bad) {
             add_reference(c, t, own);
         }

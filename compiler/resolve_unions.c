@@ -51,8 +51,9 @@ static int compare_types(const struct model_type *a, const struct model_type *b)
     for (size_t i = 0; order == 0 && i < 3; i++) {
         order = number_compare(ints[i][0], ints[i][1]);
     }
-    const struct text texts[][2] = {
-        {a->literal, b->literal}, {a->name.module, b->name.module}, {a->name.qualname, b->name.qualname}};
+    const struct text texts[][2] = {{a->literal, b->literal},
+                                    {a->qualified.module, b->qualified.module},
+                                    {a->qualified.qualname, b->qualified.qualname}};
     for (size_t i = 0; order == 0 && i < 3; i++) {
         order = text_compare(texts[i][0], texts[i][1]);
     }

@@ -71,7 +71,7 @@ bool source_map_lines(struct mem *m, struct source *s) {
     return true;
 }
 
-struct place source_place(const struct source *s, uint32_t offset) {
+uint32_t source_line_at(const struct source *s, uint32_t offset) {
     size_t low = 0, high = s->line_count; /* INVARIANT: lines[low] <= offset < lines[high] */
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -81,8 +81,12 @@ struct place source_place(const struct source *s, uint32_t offset) {
             high = middle;
         }
     }
-    struct place place = {(uint32_t)(low + 1), 1};
-    for (size_t i = s->lines[low]; i < offset && i < s->bytes.len; i++) {
+    return (uint32_t)(low + 1);
+}
+
+struct place source_place(const struct source *s, uint32_t offset) {
+    struct place place = {source_line_at(s, offset), 1};
+    for (size_t i = s->lines[place.line - 1]; i < offset && i < s->bytes.len; i++) {
         place.column += ((unsigned char)s->bytes.at[i] & 0xc0) != 0x80;
     }
     return place;

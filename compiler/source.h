@@ -38,6 +38,8 @@ enum source_fault { SOURCE_GOOD, SOURCE_NOT_READ, SOURCE_NOT_FILE, SOURCE_TOO_LA
 enum source_fault source_read(struct mem *m, const char *path, struct text *bytes, int *error);
 
 bool source_map_lines(struct mem *m, struct source *s);
+uint32_t source_line_at(const struct source *s, uint32_t offset);
+/* Counts the characters of the line up to there: for messages that are printed. */
 struct place source_place(const struct source *s, uint32_t offset);
 struct text source_line(const struct source *s, uint32_t line); /* without its end */
 
@@ -52,9 +54,9 @@ enum source_badness {
 };
 enum source_badness source_examine(struct text bytes, uint32_t *from, uint32_t *to);
 
-/* Where the first token is. */
 /* What to do about bytes that are no text. */
 const char *source_encoding_hint(struct text bytes);
+/* Where the first token is. */
 size_t source_start(struct text bytes);
 /* Does the first word say that it is a policy or a fragment?  Nothing of other files is ever printed: an
  * include might name any file that policyc can read. */

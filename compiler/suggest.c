@@ -59,7 +59,7 @@ bool suggestion_found(const struct suggestion *s) { return s->best.len != 0; }
 
 static const struct {
     const char *word, *hint;
-} TYPES_ELSEWHERE[] = {
+} types_elsewhere[] = {
     {"integer", "did you mean `int'?"},
     {"Integer", "did you mean `int'?"},
     {"long", "did you mean `int'?"},
@@ -102,9 +102,9 @@ static const struct {
 };
 
 const char *suggestion_of_type(struct text word) {
-    for (size_t i = 0; i < sizeof TYPES_ELSEWHERE / sizeof TYPES_ELSEWHERE[0]; i++) {
-        if (text_is(word, TYPES_ELSEWHERE[i].word)) {
-            return TYPES_ELSEWHERE[i].hint;
+    for (size_t i = 0; i < sizeof types_elsewhere / sizeof types_elsewhere[0]; i++) {
+        if (text_is(word, types_elsewhere[i].word)) {
+            return types_elsewhere[i].hint;
         }
     }
     return NULL;

@@ -1,7 +1,8 @@
 /* Names of the generated C: one symbol for each channel, one enum constant for each granted row.
  *
- * A policy's text never reaches generated C as it is: identifiers are made here, of [A-Za-z0-9_] alone, and
- * two that fall together are an error.
+ * A policy's text never reaches generated C as it is: identifiers are made here, of [A-Za-z0-9_] alone.  Where two rows would
+ * have one, each escapes what tells it from the other, so that neither has the plain one; channels that fall together are an
+ * error.
  *
  * Layer: between tables and emit.
  */

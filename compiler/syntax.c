@@ -108,6 +108,18 @@ struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct as
     return t;
 }
 
+struct ast_type *syntax_refs(struct syntax *s, struct ast_word module, const struct ast_list *names,
+                             struct span span) {
+    struct ast_type *all = syntax_type(s, AST_UNION, UPK_TYPE_UNION, span);
+    for (const struct ast_node *n = names->first; n != NULL && !s->mem->failed; n = n->next) {
+        struct ast_type *ref = syntax_type(s, AST_REF, UPK_TYPE_REF, n->span);
+        ref->module = module;
+        ref->name = ((const struct ast_name_node *)n)->name;
+        syntax_add(&all->parts, &ref->node);
+    }
+    return all;
+}
+
 struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword,
                              struct span span) {
     struct ast_item *item = syntax_node(s, sizeof *item, span);

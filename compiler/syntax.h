@@ -81,6 +81,7 @@ struct syntax {
     struct syntax_block blocks[SYNTAX_BLOCKS];     /* those that are open */
     struct syntax_open opens[SYNTAX_OPENS];        /* of the current statement; what is deeper is not kept */
     size_t open_count;
+    int closed;      /* the kind of bracket that `last` closes; 0: it closes none */
     bool recovering; /* skip to the end of the broken statement */
     bool skipping;   /* this is done now: what begins no word is said once */
 
@@ -126,6 +127,8 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s);
 void tokens_recover(struct syntax *s, bool missing);
 /* Does a token of this kind begin a statement, wherever it stands? */
 bool tokens_begin_statement(int kind);
+/* Does it begin a row of a module? */
+bool tokens_begin_row(int kind);
 /* The bracket that closes another; 0: it opens none. */
 int tokens_close(int kind);
 void tokens_recovered(struct syntax *s); /* the parser found its place again */
@@ -139,6 +142,9 @@ struct ast_type *syntax_type(struct syntax *s, enum ast_type_kind kind, enum upk
                              struct span span);
 struct ast_type *syntax_union(struct syntax *s, struct ast_type *left, struct ast_type *right,
                               struct span span);
+/* `ref module::{A, B}`: a union of one type for each name. */
+struct ast_type *syntax_refs(struct syntax *s, struct ast_word module, const struct ast_list *names,
+                             struct span span);
 struct ast_item *syntax_item(struct syntax *s, enum ast_item_kind kind, struct ast_word keyword,
                              struct span span);
 struct ast_row *syntax_row(struct syntax *s, enum ast_row_kind kind, struct ast_word keyword,

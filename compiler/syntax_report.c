@@ -9,6 +9,7 @@
 #include "parse.h"
 #include "suggest.h"
 #include "syntax_hint.h"
+#include "words.h"
 
 static struct text span_text(const struct syntax *s, struct span span) {
     return (struct text){s->diag->sources[span.file].bytes.at + span.from, span.to - span.from};
@@ -25,7 +26,7 @@ static bool is_word_token(const char *name) {
 }
 
 /* "expected A, B or C"; where more would fit, nothing is listed. */
-static void list_expected(const struct syntax_expected *expected, char *out, size_t room) {
+static void list_expected(const struct syntax_expected *expected, struct phrase *out) {
     enum { MOST = 5 };
     const char *names[MOST];
     size_t count = 0;
@@ -39,39 +40,36 @@ static void list_expected(const struct syntax_expected *expected, char *out, siz
             continue;
         }
         if (count == MOST) {
-            out[0] = '\0';
             return;
         }
         names[count++] = expected->names[i];
     }
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < room; i++) {
-        const char *before = i == 0 ? "expected " : i + 1 == count ? " or " : ", ";
-        const char *open = is_word_token(names[i]) ? "" : "`";
-        int n =
-            snprintf(out + used, room - used, "%s%s%s%s", before, open, names[i], *open == '\0' ? "" : "'");
-        used += n < 0 ? 0 : (size_t)n;
+    phrase_add(out, "%s", count == 0 ? "" : "expected ");
+    for (size_t i = 0; i < count; i++) {
+        phrase_separate(out, i, count, " or ");
+        phrase_add(out, is_word_token(names[i]) ? "%s" : "`%s'", names[i]);
     }
 }
 
 /* The bracket that would have to be closed first. */
 static void note_open(struct syntax *s) {
     const int found = s->last.kind;
-    if (s->open_count != 0 && (found == TOK_EOF || found == TOK_SEMICOLON || found == TOK_INNER_SEMICOLON ||
-                               found == TOK_RIGHT_BRACE || found == TOK_RIGHT_BRACKET ||
-                               found == TOK_RIGHT_PAREN || found == TOK_GREATER)) {
+    /* What closes a bracket of its own says nothing of the one around. */
+    if (s->open_count != 0 && s->closed == 0 &&
+        (found == TOK_EOF || found == TOK_SEMICOLON || found == TOK_INNER_SEMICOLON ||
+         found == TOK_RIGHT_BRACE || found == TOK_RIGHT_BRACKET || found == TOK_RIGHT_PAREN ||
+         found == TOK_GREATER)) {
         const struct syntax_open *open = &s->opens[s->open_count - 1];
-        /* What closes it fits, or else the bracket is not the matter. */
-        if (tokens_close(open->kind) != found) {
-            diag_note(s->diag, open->at, "this `%.1s' is not closed", span_text(s, open->at).at);
-        }
+        diag_note(s->diag, open->at,
+                  found == TOK_INNER_SEMICOLON ? "within this `%.1s'" : "this `%.1s' is not closed",
+                  span_text(s, open->at).at);
     } else if (found == TOK_EOF && s->nesting.block_depth != 0) {
         diag_note(s->diag, s->blocks[s->nesting.block_depth - 1].at, "this `{' is not closed");
     }
 }
 
 static void report_plain(struct syntax *s, const struct syntax_expected *expected) {
-    char wanted[160] = "";
+    struct phrase wanted = {.len = 0};
     char what[400];
     const struct token *found = &s->last;
     if (found->kind == TOK_EOF) {
@@ -79,11 +77,11 @@ static void report_plain(struct syntax *s, const struct syntax_expected *expecte
     } else {
         snprintf(what, sizeof what, "`%s'", diag_quote(s->diag, span_text(s, found->span)));
     }
-    list_expected(expected, wanted, sizeof wanted);
-    if (wanted[0] == '\0') {
+    list_expected(expected, &wanted);
+    if (wanted.len == 0) {
         diag_error(s->diag, found->span, P_SYNTAX, "unexpected %s", what);
     } else {
-        diag_error(s->diag, found->span, P_SYNTAX, "%s, found %s", wanted, what);
+        diag_error(s->diag, found->span, P_SYNTAX, "%s, found %s", wanted.text, what);
     }
     note_open(s);
     if (syntax_hint(s, expected)) {

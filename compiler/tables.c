@@ -43,11 +43,17 @@ static void start(struct lower *l) {
         struct array *array;
         size_t size;
     } arrays[] = {
-        {&l->rows, sizeof(struct upk_row)},           {&l->forms, sizeof(struct upk_form)},
-        {&l->types, sizeof(struct upk_type)},         {&l->elems, sizeof(struct upk_elem)},
-        {&l->fields, sizeof(struct upk_field)},       {&l->alts, sizeof(uint32_t)},
-        {&l->ranges, sizeof(struct upk_range)},       {&l->classes, sizeof(struct upk_class)},
-        {&l->bounds.array, sizeof(struct upk_bound)}, {&l->charsets, sizeof(struct upk_charset)},
+        {&l->places, sizeof(struct span)},
+        {&l->rows, sizeof(struct upk_row)},
+        {&l->forms, sizeof(struct upk_form)},
+        {&l->types, sizeof(struct upk_type)},
+        {&l->elems, sizeof(struct upk_elem)},
+        {&l->fields, sizeof(struct upk_field)},
+        {&l->alts, sizeof(uint32_t)},
+        {&l->ranges, sizeof(struct upk_range)},
+        {&l->classes, sizeof(struct upk_class)},
+        {&l->bounds.array, sizeof(struct upk_bound)},
+        {&l->charsets, sizeof(struct upk_charset)},
     };
     static const union {
         struct upk_row row;
@@ -83,9 +89,13 @@ static void report_perfect(struct diag *d, enum perfect_status status, int error
     }
 }
 
-static bool make_keys(struct lower *l, struct tables *out) {
+static bool make_keys(struct lower *l, const struct tables *others, size_t count, struct tables *out) {
     const struct perfect_pool pool = {l->pool.bytes, (uint32_t)l->pool.len};
     int error;
+    for (size_t i = 0; i < count; i++) {
+        if (perfect_reuse(&out->mem, others[i].keys, l->keys.items, l->keys.count, pool, out->keys))
+            return true;
+    }
     const enum perfect_status status =
         perfect_build(&out->mem, l->keys.items, l->keys.count, pool, out->keys, &error);
     report_perfect(l->diag, status, error);
@@ -148,7 +158,7 @@ static void point(const struct lower *l, struct upk_policy *p) {
     p->alt_count = (uint32_t)l->alts.count;
 }
 
-static bool lower_all(struct lower *l, struct tables *out) {
+static bool lower_all(struct lower *l, const struct tables *others, size_t count, struct tables *out) {
     struct upk_policy *const p = &out->policy;
     start(l);
     lower_types_start(l);
@@ -160,18 +170,24 @@ static bool lower_all(struct lower *l, struct tables *out) {
     lower_sort_classes(l);
     fill_files(l, p);
     pool_pad(&l->pool, UPK_NAME_PADDED);
-    if (l->mem->failed || !make_keys(l, out)) return false;
+    if (l->mem->failed || !make_keys(l, others, count, out)) return false;
     point(l, p);
+    out->places = l->places.items;
     return true;
 }
 
 bool tables_build(const struct compiled *c, const struct model *model, struct diag *d, struct tables *out) {
+    return tables_build_next(c, model, d, NULL, 0, out);
+}
+
+bool tables_build_next(const struct compiled *c, const struct model *model, struct diag *d,
+                       const struct tables *others, size_t count, struct tables *out) {
     *out = (struct tables){0};
     mem_init(&out->mem, MOST_TABLE_BYTES);
     struct lower l = {.mem = &out->mem, .compiled = c, .model = model, .diag = d};
     l.names = (struct names){&out->mem, model->aliases, model->alias_count};
     const size_t errors = diag_error_count(d);
-    if (lower_all(&l, out)) {
+    if (lower_all(&l, others, count, out)) {
         for (size_t i = 0; i < 2; i++) {
             out->policy.keys[i] = &out->keys[i];
             out->policy.find_class[i] = upk_find_class_any;

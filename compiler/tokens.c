@@ -27,32 +27,7 @@ static bool begins_item(int kind) {
     }
 }
 
-/* Keywords that begin any statement. */
-bool tokens_begin_statement(int kind) {
-    switch (kind) {
-    case TOK_OPCODES:
-    case TOK_PROTOCOL:
-    case TOK_BUDGET:
-    case TOK_NEVER:
-    case TOK_USE:
-    case TOK_ROOT:
-    case TOK_CLASS:
-    case TOK_FUNC:
-    case TOK_CONST:
-    case TOK_SUBCLASSES:
-    case TOK_DATACLASS:
-    case TOK_NAMEDTUPLE:
-    case TOK_ENUM:
-    case TOK_FLAG:
-    case TOK_EXCEPTION:
-    case TOK_PYDANTIC:
-    case TOK_FAIL_OPEN: return true;
-    default: return begins_item(kind);
-    }
-}
-
-/* Those of them that begin a row of a module. */
-static bool begins_row(int kind) {
+bool tokens_begin_row(int kind) {
     switch (kind) {
     case TOK_CLASS:
     case TOK_FUNC:
@@ -68,12 +43,25 @@ static bool begins_row(int kind) {
     }
 }
 
-/* And those that may stand in the block, or in the file where that is 0. */
+bool tokens_begin_statement(int kind) {
+    switch (kind) {
+    case TOK_OPCODES:
+    case TOK_PROTOCOL:
+    case TOK_BUDGET:
+    case TOK_NEVER:
+    case TOK_USE:
+    case TOK_ROOT:
+    case TOK_FAIL_OPEN: return true;
+    default: return begins_item(kind) || tokens_begin_row(kind);
+    }
+}
+
+/* Does a statement begin so in such a block, or in the file where that is 0? */
 static bool belongs(int kind, int block) {
     if (block == TOK_MODULE) {
-        return begins_row(kind);
+        return tokens_begin_row(kind);
     }
-    return tokens_begin_statement(kind) && !begins_row(kind) && (block == 0 || !begins_item(kind));
+    return tokens_begin_statement(kind) && !tokens_begin_row(kind) && (block == 0 || !begins_item(kind));
 }
 
 int tokens_close(int kind) {
@@ -160,12 +148,13 @@ static void brackets_count(struct syntax *s, const struct token *token, bool is_
     if (s->begins) {
         s->open_count = 0;
     }
+    s->closed = 0;
     if (tokens_close(token->kind) != 0 && !is_block) {
         if (s->open_count < SYNTAX_OPENS) {
             s->opens[s->open_count++] = (struct syntax_open){token->kind, token->span};
         }
     } else if (s->open_count != 0 && tokens_close(s->opens[s->open_count - 1].kind) == token->kind) {
-        s->open_count--;
+        s->closed = s->opens[--s->open_count].kind;
     }
 }
 

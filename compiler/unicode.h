@@ -1,4 +1,4 @@
-/* UTF-8, and the code points that no text shows as they are: controls and directional marks.
+/* UTF-8, and which code points a text shows as they are.
  *
  * Layer: lowest of compiler/, beside mem; the tools use it, too.
  */
@@ -19,5 +19,9 @@ size_t utf8_encode(uint32_t code, char out[4]);
 bool code_is_control(uint32_t code);
 /* Directional marks, embeddings, overrides and isolates (Unicode, Bidi_Control). */
 bool code_is_bidi(uint32_t code);
+/* Does a reader see the code point, and where it stands?  ASCII, and letters and marks of Latin, Greek, Cyrillic, kana, Han and
+ * Hangul that are one character: no other space than U+0020, nothing that combines with its neighbours or is left to a font
+ * to show, nothing that runs from right to left.  Letters of two scripts may still look alike. */
+bool code_is_legible(uint32_t code);
 
 #endif

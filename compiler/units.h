@@ -9,7 +9,8 @@
  *   check_settings.c  opcodes, protocol, budgets             -> settings
  *   check_never.c     `never` against what is granted
  *   check_native.c    `check NAME` against the arguments
- *   check_spelling.c, check_references.c
+ *   check_results.c   alternatives of different results
+ *   check_spelling.c, check_references.c  with hint_names.c
  *   check_channel.c   what each channel reaches              -> models
  *   check_budgets.c   budgets against what all channels can spend
  *
@@ -20,6 +21,7 @@
 
 #include "ast.h"
 #include "compile.h"
+#include "words.h"
 
 enum { MOST_ALTERNATIVES = 4096 }; /* of a union; members of an enum */
 
@@ -34,11 +36,10 @@ struct row_def {
     const struct ast_row *tree;
     /* Of a row that a template writes beside that of its class: the class.  What is wrong with both is said there. */
     const struct row_def *owner;
-    bool joins;                  /* a function that several templates may write: their forms become one row */
-    struct span span;            /* of the name in the row */
-    size_t order;                /* in the compile: files in include order, rows in source order */
-    struct model_name canonical; /* see names.h */
-    bool refused;                /* a mistake was reported for the row as a whole; it joins no channel */
+    bool joins;       /* a function that several templates may write: their forms become one row */
+    struct span span; /* of the name in the row */
+    size_t order;     /* in the compile: files in include order, rows in source order */
+    bool refused;     /* a mistake was reported for the row as a whole; it joins no channel */
 };
 
 struct unit { /* one file */
@@ -46,7 +47,7 @@ struct unit { /* one file */
     uint32_t source;
     uint32_t index;         /* in units, and of the file in the tables */
     struct text real;       /* absolute path, by which a file is included once; empty: from memory */
-    struct text directory;  /* of the file, where its own includes are looked up first */
+    struct text directory;  /* of the file with its slash, where its own includes are looked up first */
     bool broken;            /* holds no usable tree */
     bool used;              /* by the channel that is being checked */
     struct type_def *types; /* sorted by name */
@@ -65,7 +66,8 @@ struct check_use {  /* a `check NAME` */
     uint32_t check; /* enum upk_check */
     struct span at; /* of the name */
     const struct model_type *args;
-    const struct ast_list *tree; /* of the arguments: ast_elem */
+    const struct model_type *state; /* NULL: there is none, or it may be left out */
+    const struct ast_list *tree;    /* of the arguments: ast_elem */
 };
 
 struct union_def {
@@ -82,8 +84,8 @@ struct settings { /* of a policy or a channel */
     /* Where each was set; NULL: it is the default. */
     const struct ast_node *opcodes_at, *protocol_at;
     const struct ast_limit *budgets_at[UPK_BUDGET_COUNT];
-    /* Of a channel: does it have any row, and those of the policy itself? */
-    bool grants, uses_main;
+    /* Of a channel: does it have any row, one that makes objects, and those of the policy itself? */
+    bool grants, makes, uses_main;
 };
 
 struct compilation {
@@ -110,9 +112,10 @@ struct compilation {
     size_t reference_count, reference_room;
     struct check_use *check_uses;
     size_t check_use_count, check_use_room;
-    struct model_alias *aliases; /* of all units */
+    struct model_alias *aliases; /* of all units, used or not */
     size_t alias_count;
-    struct row_def **rows; /* of all units that are not refused, sorted by name, then in order */
+    struct never_scopes *never; /* of all units */
+    struct row_def **rows;      /* of all units that are not refused, sorted by name, then in order */
     size_t row_count;
 };
 
@@ -167,8 +170,6 @@ void settings_read(struct compilation *c, const struct ast_list *items, const st
                    struct settings *s);
 /* Is there a protocol within the settings in which the opcode is read? */
 bool settings_allow(const struct settings *s, enum upk_op op);
-const char *opcode_name(enum upk_op op);
-const char *budget_word(enum upk_budget b);
 /* Adds the bytes that the name of an opcode or a family means; false: it is neither. */
 bool opcodes_named(struct text name, bool set[256]);
 void opcode_unknown(struct compilation *c, const struct ast_word *word);
@@ -177,29 +178,43 @@ void opcode_unknown(struct compilation *c, const struct ast_word *word);
 void check_read(struct compilation *c, const struct ast_word *word, const struct ast_list *args,
                 struct model_form *form);
 void checks_check(struct compilation *c); /* after unions are finished */
+/* Is it known what the check reads?  True of each. */
+bool check_has_signature(enum upk_check check);
 /* Some row has a check that holds values against the budget `digits'. */
 bool checks_count_digits(const struct compilation *c);
 
+/* check_results.c: after references_check */
+void results_check(struct compilation *c);
+
 /* check_never.c */
-void never_prepare(struct compilation *c); /* fills row_def.canonical */
-/* One `never` line against rows, and against opcodes. */
-void never_check(struct compilation *c, const struct ast_item *never, struct row_def *const *rows,
-                 size_t count);
+struct names;
+struct never_scopes *never_begin(struct compilation *c); /* NULL: no memory */
+void never_add(struct compilation *c, struct never_scopes *all, const struct ast_list *items);
+void never_ready(struct never_scopes *all); /* after the last never_add */
+/* Refuses rows that a scope means.  `names`: with the aliases that hold where the rows are granted. */
+void never_check(struct compilation *c, const struct never_scopes *all, const struct names *names,
+                 struct row_def *const *rows, size_t count);
 void never_check_opcodes(struct compilation *c, const struct ast_item *never, const struct settings *s);
 
 /* check_spelling.c: is there an opcode for everything that a channel grants? */
 void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,
-                    size_t count);
+                    size_t count, struct text channel);
 
 /* check_references.c */
 void references_check(struct compilation *c); /* against all rows; fills in the classes of `instance of` */
 /* What the root and the rows of one channel reach, against its rows. */
 void references_check_channel(struct compilation *c, const struct model *m, struct row_def *const *rows,
-                              size_t count, struct text channel);
+                              size_t count);
 struct unit *fragment_find(const struct compilation *c, struct text name);
+void fragment_unknown(struct compilation *c, const struct ast_word *name);
+
+/* hint_names.c: what else was meant? */
+void hint_fragment(struct compilation *c, struct text name);
 /* For a type that is no type: is it the name of a class?  Then a hint says how that is written. */
 bool hint_class(struct compilation *c, struct text name);
-void fragment_unknown(struct compilation *c, const struct ast_word *name);
+/* For a class of which nothing makes instances; `names` are those of which something does. */
+void hint_producer(struct compilation *c, struct model_name name, const struct model_name *names,
+                   size_t count);
 
 /* check_budgets.c: lines that no channel can ever reach.  `own` are the policy's. */
 void budgets_check(struct compilation *c, const struct settings *own, const struct settings *channels,
@@ -213,5 +228,7 @@ bool budget_is_within(enum upk_budget b, enum upk_budget within);
 
 /* check_channel.c */
 void channels_check(struct compilation *c);
+/* "in channel `x'" for messages; of a policy without channels "here". */
+struct phrase channel_phrase(struct compilation *c, struct text channel);
 
 #endif

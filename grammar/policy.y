@@ -38,12 +38,12 @@
 
 static void yyerror(struct span *at, struct syntax *s, const char *message);
 
-static const struct ast_list EMPTY;
-static const struct ast_word NO_WORD;
+static const struct ast_list no_list;
+static const struct ast_word no_word;
 
 static struct ast_list list_of(struct ast_node *node)
 {
-    struct ast_list list = EMPTY;
+    struct ast_list list = no_list;
     syntax_add(&list, node);
     return list;
 }
@@ -165,7 +165,7 @@ setting
 
 channel_items
     : %empty
-        { $$ = EMPTY; }
+        { $$ = no_list; }
     | channel_items setting
         { $$ = $1; syntax_add(&$$, &$2->node); }
     | channel_items FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}"
@@ -203,10 +203,10 @@ scopes
 
 scope
     : dotted "::" dotted { $$ = syntax_scope(s, AST_SCOPE_NAME, $1, $3, @$); }
-    | dotted "::" "*" { $$ = syntax_scope(s, AST_SCOPE_ALL_OF_MODULE, $1, NO_WORD, @$); }
-    | MODULE dotted { $$ = syntax_scope(s, AST_SCOPE_MODULE, $2, NO_WORD, @$); }
-    | MODULE dotted "." "*" { $$ = syntax_scope(s, AST_SCOPE_MODULE_TREE, $2, NO_WORD, @$); }
-    | OPCODES word { $$ = syntax_scope(s, AST_SCOPE_OPCODES, NO_WORD, $2, @$); }
+    | dotted "::" "*" { $$ = syntax_scope(s, AST_SCOPE_ALL_OF_MODULE, $1, no_word, @$); }
+    | MODULE dotted { $$ = syntax_scope(s, AST_SCOPE_MODULE, $2, no_word, @$); }
+    | MODULE dotted "." "*" { $$ = syntax_scope(s, AST_SCOPE_MODULE_TREE, $2, no_word, @$); }
+    | OPCODES word { $$ = syntax_scope(s, AST_SCOPE_OPCODES, no_word, $2, @$); }
     ;
 
 dotted
@@ -222,7 +222,7 @@ name
 /* Rows */
 
 rows
-    : %empty { $$ = EMPTY; }
+    : %empty { $$ = no_list; }
     | rows row { $$ = $1; if ($2 != NULL) { syntax_add(&$$, &$2->node); } }
     ;
 
@@ -269,7 +269,7 @@ alt
     ;
 
 make
-    : %empty { $$ = syntax_maker(s, AST_NO_VERB, NO_WORD, @$); }
+    : %empty { $$ = syntax_maker(s, AST_NO_VERB, no_word, @$); }
     | REF { $$ = syntax_maker(s, AST_REF_VERB, $1, @1); }
     | CALL "(" args ")" { $$ = syntax_maker(s, AST_CALL, $1, @1); $$->args = $3; }
     | NEW "(" args ")" { $$ = syntax_maker(s, AST_NEW, $1, @1); $$->args = $3; }
@@ -284,13 +284,13 @@ funcalts
 funcalt
     : "(" args ")" "->" atom steps tail
         {
-            $$ = syntax_maker(s, AST_FUNC, NO_WORD, @1);
+            $$ = syntax_maker(s, AST_FUNC, no_word, @1);
             $$->node.span = @$; $$->args = $2; $$->result = $5; $$->steps = $6; $$->clauses = $7;
         }
     ;
 
 steps
-    : %empty { $$ = EMPTY; }
+    : %empty { $$ = no_list; }
     | steps step { $$ = $1; syntax_add(&$$, $2); }
     ;
 
@@ -303,12 +303,12 @@ step
     ;
 
 tail
-    : %empty { $$ = EMPTY; }
+    : %empty { $$ = no_list; }
     | tail BECAUSE STRING { $$ = $1; syntax_add(&$$, &syntax_clause(s, AST_BECAUSE, $3, @2)->node); }
     | tail CHECK word { $$ = $1; syntax_add(&$$, &syntax_clause(s, AST_CHECK, $3, @2)->node); }
     | tail RUNS words
         {
-            struct ast_clause *clause = syntax_clause(s, AST_RUNS, NO_WORD, @2);
+            struct ast_clause *clause = syntax_clause(s, AST_RUNS, no_word, @2);
             clause->runs = $3;
             $$ = $1;
             syntax_add(&$$, &clause->node);
@@ -323,7 +323,7 @@ tail
     ;
 
 args
-    : %empty { $$ = EMPTY; }
+    : %empty { $$ = no_list; }
     | arglist
     ;
 
@@ -340,20 +340,20 @@ arg
 
 template
     : DATACLASS dotted record tail ";"
-        { $$ = syntax_template(s, AST_ROW_DATACLASS, $1, $2, EMPTY, $4, @$); $$->type = $3; }
+        { $$ = syntax_template(s, AST_ROW_DATACLASS, $1, $2, no_list, $4, @$); $$->type = $3; }
     | PYDANTIC dotted record tail ";"
-        { $$ = syntax_template(s, AST_ROW_PYDANTIC, $1, $2, EMPTY, $4, @$); $$->type = $3; }
+        { $$ = syntax_template(s, AST_ROW_PYDANTIC, $1, $2, no_list, $4, @$); $$->type = $3; }
     | NAMEDTUPLE dotted "(" args ")" tail ";"
         { $$ = syntax_template(s, AST_ROW_NAMEDTUPLE, $1, $2, $4, $6, @$); }
     | EXCEPTION dotted "(" args ")" opt_record tail ";"
         { $$ = syntax_template(s, AST_ROW_EXCEPTION, $1, $2, $4, $7, @$); $$->type = $6; }
     | ENUM dotted "{" members opt_comma "}" tail ";"
         {
-            $$ = syntax_template(s, AST_ROW_ENUM, $1, $2, EMPTY, $7, @$);
+            $$ = syntax_template(s, AST_ROW_ENUM, $1, $2, no_list, $7, @$);
             $$->type = syntax_member_values(s, &$4, @4); $$->members = $4;
         }
     | FLAG dotted "{" members opt_comma "}" tail ";"
-        { $$ = syntax_template(s, AST_ROW_FLAG, $1, $2, EMPTY, $7, @$); $$->members = $4; }
+        { $$ = syntax_template(s, AST_ROW_FLAG, $1, $2, no_list, $7, @$); $$->members = $4; }
     ;
 
 opt_record : %empty { $$ = NULL; } | record ;
@@ -422,6 +422,8 @@ atom
         { $$ = syntax_type(s, AST_INSTANCE, UPK_TYPE_INSTANCE, @$); $$->name = $3; }
     | REF dotted "::" dotted
         { $$ = syntax_type(s, AST_REF, UPK_TYPE_REF, @$); $$->module = $2; $$->name = $4; }
+    | REF dotted "::" "{" namelist "}"
+        { $$ = syntax_refs(s, $2, &$5, @$); }
     | PERSID "<" type ">"
         { $$ = syntax_type(s, AST_PERSID, UPK_TYPE_PERSID, @$); $$->item = $3; }
     | IDENT
@@ -443,7 +445,7 @@ literal0
     ;
 
 elems
-    : %empty { $$ = EMPTY; }
+    : %empty { $$ = no_list; }
     | elemlist
     ;
 
@@ -453,9 +455,9 @@ elemlist
     ;
 
 elem
-    : type { $$ = syntax_elem(s, NO_WORD, $1, false, false, @$); }
-    | type "?" { $$ = syntax_elem(s, NO_WORD, $1, true, false, @$); }
-    | type "..." { $$ = syntax_elem(s, NO_WORD, $1, false, true, @$); }
+    : type { $$ = syntax_elem(s, no_word, $1, false, false, @$); }
+    | type "?" { $$ = syntax_elem(s, no_word, $1, true, false, @$); }
+    | type "..." { $$ = syntax_elem(s, no_word, $1, false, true, @$); }
     ;
 
 record
@@ -473,7 +475,7 @@ fields
 field
     : key ":" type { $$ = syntax_field(s, $1, $3, false, false, @$); }
     | key "?" ":" type { $$ = syntax_field(s, $1, $4, true, false, @$); }
-    | "*" ":" type { $$ = syntax_field(s, NO_WORD, $3, true, true, @$); }
+    | "*" ":" type { $$ = syntax_field(s, no_word, $3, true, true, @$); }
     ;
 
 key : word | STRING ;
@@ -499,7 +501,7 @@ opt_range
 /* Parsed, so that its keywords are known and a policy that uses it gets one clear error */
 
 unsupported_row
-    : SUBCLASSES OF dotted alts ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, EMPTY, EMPTY, @1); }
+    : SUBCLASSES OF dotted alts ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, no_list, no_list, @1); }
     ;
 
 unsupported_item

@@ -181,7 +181,7 @@ HINTS = [
     ("budget stack 10;", "P0034", "budgets are bytes, opcodes,"),
     ("budget depth 10,\nroot any;", "P0012", "`,' before `root'"),
     ("budget depth 10 marks 5;", "P0012", "`,' is missing before `marks'"),
-    ("opcodes core except LONG1, LONG4; budget long 10;", "P0079", "such as LONG4, LONG1"),
+    ("opcodes core except LONG1, LONG4; budget long 10;", "P0079", "such as LONG4 or LONG1"),
     # names in scope
     ("root decimal::Decimal;", "P0031", 'include "std/numbers.policy"; use std.numbers;'),
     ("root socket::gaierror;", "P0031", "use std.exceptions;"),
@@ -194,13 +194,73 @@ HINTS = [
     ('include "std/datetime.policy"; use std.datetime; root datetime::dat;', "P0031", "`datetime::date'"),
     ('include "std/datetime.policy"; use std.datetime; root datetme::date;', "P0031", "`datetime::date'"),
     ('module m { class A new(); } channel a { root m::A; }', "P0031", "add to channel `a': use p;"),
+    ("root numpy::generic;", "P0031", 'include "numpy/dtypes.policy"; use numpy.dtypes;'),
+    ("root zoneinfo::ZoneInfo;", "P0031", 'include "std/datetime.policy"; use std.datetime;'),
+    ("root pathlib::Path;", "P0031", "`pathlib::PosixPath': include \"std/ids.policy\""),
+    ("root UUID;", "P0030", "`uuid::UUID'; a shipped fragment: include \"std/ids.policy\"; use std.ids;"),
+    ("module shop.stock { class Res new(); } root shop::Res;", "P0031", "`shop.stock::Res'"),
+    ("root exception | none;", "P0012", "`exception' is a word of the language"),
+    # classes as Python writes them
+    ("module m { class Job { id: int }; }", "P0012", "dataclass Job { name: T }"),
+    ("module m { class A { class B new(); } }", "P0012", "`A.B'"),
+    ("module m { dataclass A { class B { x: int } }; }", "P0012", "`A.B'"),
+    ("module m { dataclass D(Base) { x: int }; }", "P0012", "no bases"),
+    ("module m { enum E(str) { A = 1 }; }", "P0012", "no bases"),
+    ("module m { class O.I new(); dataclass D { i: O.I }; }", "P0012", "`m::O.I'"),
+    ("root PIL.Image.Image;", "P0012", "`PIL.Image::Image'?"),
+    ("module m { class A call(any); }", "P0012", "`name: T'"),
+    ("module m { class A ref, B ref; }", "P0012", "class { A, B } ref;"),
+    ("module m { flag F { R = 1, W = 2 | 4 }; }", "P0012", "2 | 4 is 6"),
+    ("module m {{ class A new(); }}", "P0012", "one `{' opens a block"),
+    ("module m { class A ref; } root ref m.{A};", "P0012", "ref module::{A, B}"),
+    ("module m { class A ref; } root ref {m::A};", "P0012", "ref module::{A, B}"),
+    ("module m { class A ref; } root ref m::(A | A);", "P0012", "ref module::{A, B}"),
+    ("module m { class A new(); } root m::{A, A};", "P0012", "in full: m::A | m::B"),
+    ("module m-x { class A new(); }", "P0010", "in quotes"),
+    # numbers and types
+    ("root tuple<int, ...>;", "P0012", "T..."),
+    ("type Box<T> = list<T>; root any;", "P0012", "no parameters"),
+    ("root int[0..2**32];", "P0012", "written out"),
+    ("root int[0..1<<32];", "P0012", "written out"),
+    ("root int mask 0x7f;", "P0011", "write 127"),
+    ("root int mask 0b101;", "P0011", "write 5"),
+    ("root int[-0o17..];", "P0011", "write -15"),
+    ("root int[..1e6];", "P0011", "written out"),
+    ("root str[..1MB];", "P0011", "write the number out"),
+    ("root list<bytes>[..1k];", "P0011", "write the number out"),
+    ("root bytearray[..1MB];", "P0011", "write MiB"),
+    ("budget items 5M;", "P0011", "write the number out"),
+    ("budget string 5M;", "P0011", "write MiB"),
 ]
 
 
-def test_hints(policyc, scratch, build):
+MESSAGES = [
+    # the policy behind its header; the code; what stands in error and notes
+    ("module m { class A new(); } channel a { use p; } channel b { root m::A; }", "P0031", "no row in use in channel `b' makes"),
+    ("module m { class A new(); } root m::B;", "P0031", "no row makes a `m::B'"),
+    ("module m { class A new(); } channel a { opcodes STOP, NONE; use p; }", "P0074", "no opcode allowed in channel `a' spells"),
+    ("opcodes STOP, NONE; module m { class A new(); }", "P0074", "no opcode allowed here spells"),
+    ('include "std/ids.policy"; module uuid { class UUID new(); } channel a { use p, std.ids; }', "P0040",
+     "`uuid::UUID' has two rows in channel `a'"),
+    ('include "std/ids.policy"; module pathlib._local { class PosixPath ref; } use std.ids;', "P0078", ".policy:2:57: error"),
+    ('include "std/ids.policy"; module pathlib._local { class PosixPath ref; } use std.ids;', "P0078", "std/ids.policy:"),
+]
+
+
+def test_messages(policyc, scratch):
+    path = os.path.join(scratch, "message.policy")
+    for body, code, text in MESSAGES:
+        write(path, "policy p 1;\n" + body + "\n")
+        status, _, messages = policyc.run(path, "--policy-dir", "policies")
+        check("message of " + body, status == 2 and re.findall(r"error: .* \[(P\d{4})\]$", messages, re.M) == [code]
+              and text in messages, messages)
+
+
+def test_hints(policyc, scratch):
     path = os.path.join(scratch, "hint.policy")
     for header, body, code, hint in [("policy p 1;\n", *line) for line in HINTS] + [
             ("policy p;\n", "root any;", "P0012", "the revision is missing"),
+            ("policy my-app 1;\n", "root any;", "P0010", "joined by `.' or `_'"),
             ("\ufeffpolicy p 1;\n", "root any;", "P0002", "without it"),
             ("policy p 1.0;", "root any;", "P0012", "whole"),
             ("utf-16", "", "P0002", "UTF-16"), ("utf-16-be", "", "P0002", "UTF-16"), ("latin-1", "", "P0002", "as UTF-8")]:
@@ -208,21 +268,49 @@ def test_hints(policyc, scratch, build):
         status, _, messages = policyc.run(path, "--policy-dir", "policies")
         codes = re.findall(r"error: .* \[(P\d{4})\]$", messages, re.M)
         hints = re.findall(r"= hint: (.*)$", messages, re.M)
+        check("no bracket is blamed by " + (body or header), "is not closed" not in messages, messages)
         check("hint of " + (body or header), status == 2 and codes == [code]
               and (hint in hints[0] if hint and len(hints) == 1 else not hint and not hints), messages)
-    # What shipped fragments grant is what the hints say.
-    listed = read(os.path.join(build, "gen/shipped.inc")).decode()
-    fragments = re.findall(r'FRAGMENT\("(.*)", "(.*)"\)', listed)
+
+
+def listed_classes(policyc, path, file, fragment):
+    """What `policyc list' says of a shipped fragment: {(module, class)} that its rows make, {(module, name)} of the rows, the files
+    of fragments that must stand beside it."""
+    used = {file: fragment}
+    while True:
+        write(path, "policy p 1;\nopcodes core, inst;\n" + "".join(
+            'include "%s";\nuse %s;\n' % part for part in sorted(used.items())))
+        status, out, messages = policyc.run("list", path, "--policy-dir", "policies")
+        lacking = re.search(r'hint: .*?(?:include "(.*)"; )?use (.*);$', messages, re.M)  # it names what another one grants
+        if not lacking or lacking.group(2) in used.values():
+            break
+        used[lacking.group(1) or lacking.group(2).replace(".", "/") + ".policy"] = lacking.group(2)
+    check("list of " + fragment, status == 0, messages)
+    classes = set()
+    for name, verb, rest in re.findall(r"^(\S+::\S+) (call|new|func|const)\b(.*)  # %s:\d+" % re.escape(file), out, re.M):
+        result = re.search(r"^\(.*\) -> (\S+::\S+)" if verb == "func" else r"^ -> (\S+::\S+)", rest)
+        if result or verb in ("call", "new"):
+            classes.add(tuple((result.group(1) if result and verb in ("func", "const") else name).split("::")))
+    names = re.findall(r"^(\S+)::(\S+) (?:call|new|func|const|ref)\b.*  # %s:\d+" % re.escape(file), out, re.M)
+    return classes, set(names), set(used) - {file}
+
+
+def test_shipped(policyc, scratch, build):
+    """What hints know of shipped fragments (tools/shipped_names.awk) is what policyc makes of them."""
+    path = os.path.join(scratch, "shipped.policy")
+    table = read(os.path.join(build, "gen/shipped.inc")).decode()
+    fragments = re.findall(r'FRAGMENT\("(.*)", "(.*)"\)', table)
     check("all shipped fragments are listed", sorted(file for file, _ in fragments)
           == sorted(path[len("policies/"):] for path in glob.glob("policies/*/*.policy")))
     for file, fragment in fragments:
-        classes = re.findall(r'CLASS\("(.*)", "(.*)", "%s"\)' % file, listed)
-        makers = re.search(r"\b(call|new) *\(", re.sub(r"#.*", "", read("policies/" + file).decode()))
-        check("classes of " + file, bool(classes) == bool(makers))
-        root = " | ".join("%s::%s" % c for c in classes) or "any"
-        write(path, 'policy p 1;\ninclude "%s";\nuse %s;\nroot %s;\n' % (file, fragment, root))
-        status, _, messages = policyc.run(path, "--policy-dir", "policies")
-        check("listed classes of " + fragment, status == 0 or path + ":4:" not in messages, messages)
+        known = set(re.findall(r'CLASS\("(.*)", "(.*)", "%s"\)' % file, table))
+        rows = set(re.findall(r'ROW\("(.*)", "(.*)", "%s"\)' % file, table))
+        classes, names, needs = listed_classes(policyc, path, file, fragment)
+        check("classes of " + file, known == classes, str(sorted(known ^ classes)))
+        check("what %s needs" % file, needs == set(re.findall(r'NEED\("%s", "(.*)"\)' % file, table)), str(needs))
+        written = {(module, name) for module, name in names - rows  # by templates: members of an enum, what joins flags
+                   if (module, name.rpartition(".")[0]) not in rows and (module, name) != ("operator", "or_")}
+        check("rows of " + file, rows <= names and not written, str(sorted(rows - names) + sorted(written)))
         for word in {file.split("/")[1][:-7], fragment, fragment.split(".")[1], file}:
             write(path, "policy p 1;\nuse %s;\n" % (word if "/" not in word and "-" not in word else '"%s"' % word))
             messages = policyc.run(path, "--policy-dir", "policies")[2]
@@ -230,7 +318,7 @@ def test_hints(policyc, scratch, build):
 
 
 def test_docs(policyc, scratch):
-    for path, least in (("docs/language.md", 11), ("docs/checks.md", 6)):
+    for path, least in (("docs/language.md", 11), ("docs/checks.md", 9)):
         with open(path, encoding="utf-8") as file:
             blocks = blocks_of(file.read())
         check(path + " has examples", len(blocks) >= least)
@@ -273,7 +361,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         test_ok(policyc, scratch)
         test_bad(policyc, scratch)
-        test_hints(policyc, scratch, sys.argv[1])
+        test_hints(policyc, scratch)
+        test_messages(policyc, scratch)
+        test_shipped(policyc, scratch, sys.argv[1])
         page, examples = test_docs(policyc, scratch)
     test_codes(page, examples)
     return tally.finish()

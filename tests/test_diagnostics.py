@@ -9,31 +9,20 @@ those of the bytes that the offsets name.
 import glob
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-from tally import Tally
+from policyc import Policyc, tally
 
 PLACE = ["file", "line", "column", "end_line", "end_column", "offset", "end_offset"]
 RECORD = ["severity", "code", "message", *PLACE, "notes", "hint"]
 
-tally = Tally()
 
-
-class Policyc:
-    def __init__(self, build):
-        self.program = os.path.abspath(build) + "/policyc"
-
-    def run(self, *arguments, cwd=None):
-        done = subprocess.run([self.program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=60, cwd=cwd)
-        return done.returncode, done.stdout, done.stderr
-
+class Diagnosing(Policyc):
     def records(self, *arguments, cwd=None):
         """Exit status and the objects; none where a line is no object or not plain ASCII."""
         at = 1 if arguments[0] in ("try", "list") else 0
-        status, _, err = self.run(*arguments[:at], "--diagnostics=json", *arguments[at:], cwd=cwd)
+        status, _, err = self.run_bytes(*arguments[:at], "--diagnostics=json", *arguments[at:], cwd=cwd)
         good = all(0x20 <= byte < 0x7f or byte == 10 for byte in err) and (not err or err.endswith(b"\n"))
         tally.check(good, "%s: plain ASCII lines: %r" % (arguments, err))
         try:
@@ -85,12 +74,13 @@ def check_place(path, place):
 def check_policies(policyc):
     count = 0
     for path in sorted(glob.glob("tests/policy/bad/*.policy")):
-        text_status, _, text = policyc.run(path)
+        text_run = policyc.run_bytes(path)
+        text_status, _, text = text_run
         status, records = policyc.records(path)
         text = [line for line in text.decode("utf-8", "replace").splitlines() if not is_excerpt(line)]
         tally.check(status == text_status == 2 and text == as_text(records), "%s:\n%s\n---\n%s" % (
             path, "\n".join(text), "\n".join(as_text(records))))
-        tally.check(policyc.run("--diagnostics=text", path) == policyc.run(path), "%s: text is what holds where nothing is said" % path)
+        tally.check(policyc.run_bytes("--diagnostics=text", path) == text_run, "%s: text is what holds where nothing is said" % path)
         for r in records:
             count += 1
             if r["severity"] == "more":
@@ -115,6 +105,11 @@ def check_commands(policyc, folder):
         tally.check(status == 2 and [r["code"] for r in records] == ["P0030"] and records[0]["file"] == bad, "%s: %s" % (arguments, records))
     status, records = policyc.records("none.policy", cwd=folder)
     tally.check(status == 3 and [(r["code"], r["file"]) for r in records] == [("P0001", None)], "no file: %s" % records)
+    channels = write(b"channels.policy", b"policy p 1;\nchannel a { }\nchannel b { }\n").decode()
+    for arguments in (["--nothing"], [bad, bad], [bad, "-o"], ["list", "--nothing"], ["list", channels + ":c"], ["try", "--nothing"],
+                      ["try", channels, "-"], ["try", channels + ":c", "-"], ["try"]):
+        status, records = policyc.records(*arguments, cwd=folder)
+        tally.check(status == 2 and [(r["code"], r["file"]) for r in records] == [("P0008", None)], "%s: %s" % (arguments, records))
     good = write(b"good.policy", b"policy p 1;\n").decode()
     status, records = policyc.records(good, cwd=folder)
     tally.check(status == 0 and not records, "nothing to say: %s" % records)
@@ -132,12 +127,12 @@ def check_commands(policyc, folder):
     for value in ("xml", "", "JSON"):
         for arguments in ([bad], ["list", bad], ["try", bad, "-"]):
             command = arguments[:-1] + ["--diagnostics", value] + arguments[-1:]
-            status, out, err = policyc.run(*command, cwd=folder)
+            status, out, err = policyc.run_bytes(*command, cwd=folder)
             tally.check(status == 2 and not out and err.startswith(b"policyc"), "%s: %r" % (command, err))
 
 
 def main():
-    policyc = Policyc(sys.argv[1])
+    policyc = Diagnosing(sys.argv[1])
     check_policies(policyc)
     with tempfile.TemporaryDirectory() as folder:
         check_commands(policyc, folder)

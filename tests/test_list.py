@@ -13,15 +13,16 @@ import subprocess
 import sys
 import tempfile
 
-from tally import Tally
+from policyc import Policyc, link, tally
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 NAME = r'(?:%s|[\w.]+)' % STRING
 GRANT = re.compile(r'^(%s)::(%s) (ref|const|call|new|func|spelled)\b(.*)$' % (NAME, NAME))
 TAIL = re.compile(r'^(.*?)( import)?( budget calls [\d_]+)?( because %s)?$' % STRING)
 
+# Prints a form feed, which no listing has, before each policy.
 PROGRAM = """#include <stdio.h>
-#include "%(header)s"
+%(includes)s
 #include "compiler/list.h"
 int main(void) {
     const struct upk_policy *const all[] = {%(symbols)s};
@@ -30,29 +31,26 @@ int main(void) {
     mem_init(&m, (size_t)1 << 28);
     output_init(&o, &m);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (i != 0) output_bytes(&o, "\\n", 1);
+        output_bytes(&o, "\\f", 1);
         if (!list_policy(all[i], true, &o)) return 1;
     }
     return fwrite(o.bytes, 1, o.len, stdout) != o.len;
 }
 """
 
-tally = Tally()
 
-
-class Policyc:
+class Lister(Policyc):
     def __init__(self, build, folder):
+        super().__init__(build)
         self.build, self.folder = os.path.abspath(build), folder
 
     def run(self, *arguments, **options):
-        command = [self.build + "/policyc", *arguments]
-        if "--help" not in arguments:
-            command += ["--policy-dir", os.path.abspath("policies")]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **options)
-        return done.returncode, done.stdout.decode(), done.stderr.decode("utf-8", "replace")
+        shipped = [] if "--help" in arguments else ["--policy-dir", os.path.abspath("policies")]
+        return super().run(*arguments, *shipped, **options)
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return path
@@ -108,21 +106,44 @@ def check_lines(path, listing):
         tally.check(not any(line != line.strip() or "\t" in line for line in lines), "%s: no indentation" % path)
 
 
-def check_emitted(policyc, path, listing):
-    """(a) The C says the same."""
-    folder, build = policyc.folder, policyc.build
-    status, _, messages = policyc.run(path, "-o", folder + "/emitted.c")
+def emit(policyc, path, number):
+    """Writes the policy's C as NUMBER.c and returns its symbols, one for each channel."""
+    status, _, messages = policyc.run(path, "-o", "%s/%d.c" % (policyc.folder, number))
     tally.check(status == 0, path + ": " + messages)
-    with open(folder + "/emitted.h", encoding="ascii") as file:
-        symbols = re.findall(r"^extern const struct upk_policy (\w+);$", file.read(), re.M)
-    policyc.write("main.c", PROGRAM % {"header": "emitted.h", "symbols": ", ".join("&" + symbol for symbol in symbols)})
-    done = subprocess.run([os.environ.get("CC", "gcc"), "-std=c11", "-O1", "-I.", "-Iruntime", "-I" + folder, folder + "/main.c",
-                           folder + "/emitted.c", build + "/release/libpolicyc.a", build + "/libupk.a", "-lmd", "-ljansson", "-o",
-                           folder + "/main"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    tally.check(done.returncode == 0, path + ": " + done.stdout.decode())
-    if done.returncode == 0:
-        printed = subprocess.run([folder + "/main"], stdout=subprocess.PIPE).stdout.decode()
-        tally.check(printed == listing, "%s: the emitted C is listed otherwise\n%s\n---\n%s" % (path, listing, printed))
+    with open("%s/%d.h" % (policyc.folder, number), encoding="ascii") as file:
+        return re.findall(r"^extern const struct upk_policy (\w+);$", file.read(), re.M)
+
+
+def programs(emitted):
+    """Sets of policies that can be linked together: no two of one name."""
+    sets = []
+    for entry in emitted:
+        for together in sets:
+            if not any(set(entry[-1]) & set(other[-1]) for other in together):
+                together.append(entry)
+                break
+        else:
+            sets.append([entry])
+    return sets
+
+
+def check_emitted(policyc, listings):
+    """(a) The C says the same; listings: [(path, listing)]."""
+    folder, build = policyc.folder, policyc.build
+    emitted = [(path, listing, number, emit(policyc, path, number)) for number, (path, listing) in enumerate(listings)]
+    for together in programs(emitted):
+        symbols = ["&" + symbol for entry in together for symbol in entry[-1]]
+        includes = ['#include "%d.h"' % number for _, _, number, _ in together]
+        policyc.write("main.c", PROGRAM % {"includes": "\n".join(includes), "symbols": ", ".join(symbols)})
+        sources = ["%s/%d.c" % (folder, number) for _, _, number, _ in together]
+        good, messages = link(build, folder + "/main", "-O0", "-I.", "-Iruntime", "-I" + folder, folder + "/main.c", *sources)
+        tally.check(good, "the C of %d policies: %s" % (len(together), messages))
+        if not good:
+            continue
+        printed = subprocess.run([folder + "/main"], stdout=subprocess.PIPE).stdout.decode().split("\f")[1:]
+        for path, listing, _, own in together:
+            first, printed = "\n".join(printed[:len(own)]), printed[len(own):]
+            tally.check(first == listing, "%s: the emitted C is listed otherwise\n%s\n---\n%s" % (path, listing, first))
 
 
 # ---- listings as policies
@@ -206,11 +227,15 @@ LINES = [
     ("opcodes STOP, NONE;", "opcodes NONE, STOP"),
     ("protocol 4;", "protocol 4..4"),
     ("budget bytes 384KiB;", "budget bytes 384KiB"),
-    ("budget bytes 1000, depth 12_345;", "budget bytes 1_000"),
+    ("budget bytes 1000, depth 123;", "budget bytes 1_000"),
     ("budget depth 12_345;", "budget depth 12_345"),
     ("", "budget depth 200  # default"),
     ('root str chars "./0-9A-Za-z-" | str chars " -~";', 'root str chars "./0-9A-Za-z-" | str chars " -~"'),
-    (r'root "\u{202E}\x7f\u{E000}é\"\\\n";', r'root "\u{202E}\x7F\u{E000}é\"\\\n"'),
+    (r'root "\u{202E}\x7f\u{E000}é\"\\\n";', r'root "\u{202E}\x7F\u{E000}\u{E9}\"\\\n"'),
+    ('root "\u00e9\u00a0" | "e\u0301\u2800";', r'root "\u{E9}\u{A0}" | "e\u{301}\u{2800}"'),
+    ('root { "\u0430": int } | str chars "\u0430-\u044f";', r'root { "\u{430}": int } | str chars "\u{430}-\u{44F}"'),
+    ('module m { func f() -> m::X because "f\u00fcr e\u0301\u00a0\u05d0 \u044f"; }',
+     'm::f func() -> m::X because "f\u00fcr e\\u{301}\\u{A0}\\u{5D0} \u044f"'),
     (r'root b"\x00a\"\xff";', r'root b"\x00a\"\xFF"'),
     ("root int[-340_282_366_920_938_463_463_374_607_431_768_211_455..];",
      "root int[-340_282_366_920_938_463_463_374_607_431_768_211_455..]"),
@@ -226,6 +251,22 @@ LINES = [
 ]
 
 
+def check_files(policyc):
+    """Two files of one name are told apart where a listing says which one grants something."""
+    part = "fragment %s; module m { class %s ref; }\n"
+    for name, letter in (("x.policy", "A"), ("sub/x.policy", "B"), ("inc/x.policy", "C"), ("inc/sub/x.policy", "D")):
+        policyc.write("files/" + name, part % (letter.lower(), letter))
+    policyc.write("files/inc/all.policy", 'fragment all; include "x.policy"; include "sub/x.policy";\n')
+    main = policyc.write("files/main.policy", 'policy p 1; include "x.policy"; include "sub/x.policy"; include "all.policy"; use a, b, c, d;\n')
+    inc = os.path.join(os.path.dirname(main), "inc")
+    places = re.findall(r"^m::(\w) ref  # (.*):1$", policyc.list(main, "-I", inc), re.M)
+    tally.check(places == [("A", "x.policy"), ("B", "sub/x.policy"), ("C", '"x.policy (2)"'), ("D", '"sub/x.policy (2)"')], str(places))
+    other = policyc.write("files/deep/main.policy", 'policy p 1; include "x.policy"; include "sub/x.policy"; use b, d;\n')
+    policyc.write("files/deep/x.policy", part % ("b", "B") + 'include "sub/x.policy";\n')
+    places = re.findall(r"^m::(\w) ref  # (.*):1$", policyc.list(other, "-I", inc), re.M)
+    tally.check(places == [("B", "x.policy"), ("D", "sub/x.policy")], str(places))
+
+
 def check_single_lines(policyc):
     for text, line in LINES:
         listing = policyc.list_text("policy p 1;\n" + text + "\n")
@@ -236,6 +277,10 @@ def check_single_lines(policyc):
     tally.check("m::A new()  # text.policy:4" in places and "m::A ref  # text.policy:4" in places, places)
     odd = policyc.list(policyc.write('od"d\n.policy', "policy p 1; module m { class A ref; }"))
     tally.check(odd.endswith('m::A ref  # "od\\"d\\n.policy":1\n'), odd)
+    for name, shown in ((b"b\xe9.policy", 'b"b\\xE9.policy"'), ("b\u00e9.policy".encode(), '"b\\u{E9}.policy"')):
+        odd = policyc.list(policyc.write(os.fsdecode(name), "policy p 1; module m { class A ref; }"))
+        tally.check(odd.endswith("m::A ref  # %s:1\n" % shown), odd)
+    check_files(policyc)
     shuffled = ["module m { class A new() | ref | call(x: int); class B ref; }", "module m { class B ref; class A call(x: int) | new() | ref; }"]
     first, second = (policyc.list_text("policy p 1;\n" + text) for text in shuffled)
     tally.check(first == second, "the order of rows and alternatives is none:\n" + first + second)
@@ -264,33 +309,35 @@ def check_commands(policyc):
     tally.check(both.split("\n\n")[1] == one and one.startswith("policy c 1\nchannel b\n"), both)
     broken = policyc.write("broken.policy", "policy p 1;\nroot Nothing;\n")
     for arguments, expected, pattern in (
-            ([broken], 2, r"\[P0030\]"), ([channels + ":x"], 2, "no channel x"), ([policyc.folder + "/none.policy"], 3, r"\[P0001\]"),
+            ([broken], 2, r"\[P0030\]"), ([channels + ":x"], 2, "no channel `x'"), ([policyc.folder + "/none.policy"], 3, r"\[P0001\]"),
             ([], 2, "no policy is named"), ([channels, "-o", "x.c"], 2, "there is no option -o"), ([channels, "-MD"], 2, "no option"),
             ([channels, channels], 2, "one policy"), (["--nothing", channels], 2, "no option"),
-            ([channels, "--diagnostics=xml"], 2, "text or json")):
+            ([channels, "--diagnostics=xml"], 2, "text or json"),
+            ([policyc.write("clash.policy", "policy p 1;\nchannel a { }\nchannel a_find_class { }\n") + ":a"], 2, r"\[P0080\]")):
         status, out, err = policyc.run("list", *arguments)
         tally.check(status == expected and not out and re.search(pattern, err), "list %s: %d %s" % (arguments, status, out + err))
     status, out, err = policyc.run("list", "--help")
     tally.check(status == 0 and out.startswith("usage: policyc list") and not err, out + err)
     with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run([policyc.build + "/policyc", "list", channels], stdout=full, stderr=subprocess.PIPE)
+        done = subprocess.run([policyc.program, "list", channels], stdout=full, stderr=subprocess.PIPE)
     tally.check(done.returncode == 3 and done.stderr, "a full disk: %r" % done)
 
 
 def main():
     build = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
-        policyc = Policyc(build, folder)
+        policyc, listings = Lister(build, folder), []
         for path in policies():
             listing = policyc.list(path)
             if not listing:
                 continue
             check_lines(path, listing)
-            check_emitted(policyc, path, policyc.list(path, "--spellings"))
+            listings.append((path, policyc.list(path, "--spellings")))
             with open(path, encoding="utf-8") as file:
                 # Two side by side are read back as one set of classes, which other unions may share.
                 exact = not re.search(r"instance of \S+ \| instance of", file.read())
             check_again(policyc, path, listing, exact)
+        check_emitted(policyc, listings)
         check_single_lines(policyc)
         check_shared(policyc)
         check_spellings(policyc)

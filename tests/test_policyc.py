@@ -14,16 +14,20 @@ import subprocess
 import sys
 import tempfile
 
-from policyc import ELSEWHERE, Policyc, check, errors_of, read, seen_codes, tally, write
+from policyc import ELSEWHERE, Policyc, check, errors_of, link, read, seen_codes, tally, write
 
 
-def test_commands(policyc, scratch):
+def expecting(policyc, scratch):
+    """A function that runs a command and checks its exit status and what it prints."""
     def expect(name, arguments, status, pattern="", **more):
         got, out, messages = policyc.run(*arguments, **more)
         errors_of(messages, scratch, "")
         check("command: " + name, got == status and re.search(pattern, out + messages, re.S), out + messages)
+    return expect
 
-    folder = os.path.join(scratch, "commands")
+
+def test_commands(policyc, scratch):
+    expect, folder = expecting(policyc, scratch), os.path.join(scratch, "commands")
     good, bad = os.path.join(folder, "good.policy"), os.path.join(folder, "bad.policy")
     write(good, 'policy good 1;\ninclude "part.policy";\nuse part;\n')
     write(os.path.join(folder, "inc/part.policy"), "fragment part;\n")
@@ -43,6 +47,7 @@ def test_commands(policyc, scratch):
     expect("missing main file", [os.path.join(folder, "none.policy")], 3, r"\[P0001\]")
     expect("folder as main file", [folder], 3, r"not a regular file \[P0001\]")
     expect("errors", [bad], 2, r"\[P0030\]")
+    expect("a channel that is not there", ["list", bad.replace("bad", "good") + ":b", "-I", inc], 2, r"no channel `b' \[P0008\]")
     expect("check alone", [good, "-I", inc], 0)
     expect("joined -I", [good, "-I" + inc], 0)
     expect("without -I", [good], 2, r"\[P0020\]")
@@ -65,6 +70,11 @@ def test_commands(policyc, scratch):
     expect("name that make cannot read", ["a b.policy", "-I", "inc", "-o", "out.c", "-MD"], 2, r"\[P0006\]",
            cwd=folder)
 
+
+def test_includes(policyc, scratch):
+    """Only regular files of the policy's own folder are included, and nothing of others is shown."""
+    expect, folder = expecting(policyc, scratch), os.path.join(scratch, "includes")
+    write(os.path.join(folder, "inc/part.policy"), "fragment part;\n")
     write(os.path.join(scratch, "outside.policy"), "fragment outside;\n")
     os.symlink("../outside.policy", os.path.join(folder, "link.policy"))
     os.symlink("inc/part.policy", os.path.join(folder, "inner.policy"))
@@ -81,6 +91,9 @@ def test_commands(policyc, scratch):
     expect("nothing of other files is printed", ["secret.policy"], 2, r"\A(?!.*hunter2).*\[P0018\]",
            cwd=folder)
 
+
+def test_limits(policyc, scratch):
+    expect, folder = expecting(policyc, scratch), os.path.join(scratch, "limits")
     for depth, status in ((15, 0), (16, 2)):
         for i in range(depth):
             text = "fragment f%d;\n" % i + ('include "f%d.policy";\n' % (i + 1) if i + 1 < depth else "")
@@ -189,9 +202,71 @@ def test_unfinished_outputs(policyc, scratch):
                                                       if n.endswith(".tmp") and not n.endswith(".0.tmp")], os.listdir(folder))
 
 
+def test_modes(policyc, scratch):
+    """A new file has the mode of the umask, whatever a killed run left; one that is there keeps its own."""
+    folder = os.path.join(scratch, "modes")
+    policy, out = os.path.join(folder, "main.policy"), os.path.join(folder, "x.c")
+    write(policy, "policy modes 1;\n")
+
+    def mode(name):
+        return os.stat(os.path.join(folder, name)).st_mode & 0o777
+
+    def leave(name, bits):
+        write(os.path.join(folder, name), "left")
+        os.chmod(os.path.join(folder, name), bits)
+
+    before = os.umask(0o027)
+    try:
+        leave("x.c.0.tmp", 0o600)
+        leave("x.h.0.tmp", 0o666)
+        policyc.run(policy, "-o", out)
+        check("modes: of new files", (mode("x.c"), mode("x.h")) == (0o640, 0o640), "%o %o" % (mode("x.c"), mode("x.h")))
+        os.chmod(out, 0o604)
+        leave("x.c.0.tmp", 0o666)
+        policyc.run(policy, "-o", out)
+        check("modes: of a file that was there", mode("x.c") == 0o604, "%o" % mode("x.c"))
+    finally:
+        os.umask(before)
+    check("modes: nothing is left over", sorted(os.listdir(folder)) == ["main.policy", "x.c", "x.h"], os.listdir(folder))
+
+
+def test_names_of_files(policyc, scratch):
+    """An included file is called as the including one is: beside it, and below it."""
+    folder = os.path.join(scratch, "called")
+    write(os.path.join(folder, "sub/part.policy"), "fragment part;\ntype A = Nothing;\n")
+    write(os.path.join(folder, "main.policy"), 'policy main 1;\ninclude "sub/part.policy";\nuse part;\n')
+    for given, called in (("main.policy", "sub/part.policy"), ("./main.policy", "./sub/part.policy"),
+                          (os.path.join(folder, "main.policy"), os.path.join(folder, "sub/part.policy"))):
+        _, _, messages = policyc.run(given, cwd=folder)
+        check("called like " + given, messages.startswith(called + ":2:10: error:"), messages)
+        _, _, messages = policyc.run(given, "--diagnostics=json", cwd=folder)
+        check("called in JSON like " + given, '"file":"%s"' % called in messages, messages)
+
+
+def test_costs(policyc, scratch):
+    """What a policy's author may write in a few megabytes compiles in seconds: nothing is looked at for each pair of two lists,
+    nor a line from its beginning for each place in it."""
+    path = os.path.join(scratch, "cost.policy")
+    many = range(20000)
+    rows = "".join("class C%d new();" % i for i in many)
+    costs = {
+        "errors of one line": "policy p 1; module m { %s }" % "".join("class C%d new() state Foo;" % i for i in many),
+        "rows of one line under an error": "policy p 1; root Foo; module m { %s }" % rows,
+        "never": "policy p 1; root Foo; never %s; module m { %s }" % (", ".join("m::D%d" % i for i in many), rows),
+        "channels": "policy p 1; module m { %s } %s" % (
+            "".join("class C%d new();" % i for i in range(1000)), "".join("channel c%d { use p; root int; }" % i for i in range(64))),
+    }
+    for name, text in costs.items():
+        write(path, text)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        status, _, messages = policyc.run(path)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime - before.ru_utime
+        check("cost of " + name, seconds < 4 and status == (0 if name == "channels" else 2), "%f s, %d: %s" % (seconds, status, messages))
+
+
 def test_gperf(scratch, build):
     """policyc with other programs in gperf's place."""
-    compiler = os.environ.get("CC", "gcc").split()
     parts = [path for path in sorted(glob.glob(build + "/release/tools/*.o")) if not path.endswith("/unpickle.o")]
     policy, out = os.path.join(scratch, "gperf.policy"), os.path.join(scratch, "gperf.c")
     write(policy, "policy g 1;\nmodule m { class A new(); }\n")
@@ -207,11 +282,9 @@ def test_gperf(scratch, build):
         if script is not None:
             write(gperf, script)
             os.chmod(gperf, 0o755)
-        done = subprocess.run([*compiler, "-std=c11", '-DGPERF_PATH="%s"' % gperf, "-Icompiler", "-o", program,
-                               "compiler/gperf.c", *parts, build + "/release/libpolicyc.a", build + "/release/libupk.a",
-                               "-lmd", "-ljansson"], stderr=subprocess.PIPE)
-        check("gperf that %s: links" % name, done.returncode == 0, done.stderr.decode())
-        if done.returncode == 0:
+        good, printed = link(build, program, '-DGPERF_PATH="%s"' % gperf, "-Icompiler", "compiler/gperf.c", *parts)
+        check("gperf that %s: links" % name, good, printed)
+        if good:
             other = Policyc(build)
             other.program = program
             status, _, messages = other.run(policy, "-o", out)
@@ -297,8 +370,13 @@ def main():
     policyc = Policyc(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         test_commands(policyc, scratch)
+        test_includes(policyc, scratch)
+        test_limits(policyc, scratch)
         test_outputs(policyc, scratch)
         test_unfinished_outputs(policyc, scratch)
+        test_modes(policyc, scratch)
+        test_names_of_files(policyc, scratch)
+        test_costs(policyc, scratch)
         test_gperf(scratch, sys.argv[1])
         test_colour(policyc, scratch)
         test_printable(policyc, scratch)

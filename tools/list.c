@@ -6,21 +6,19 @@
 
 #include <stdio.h>
 
+#include "../compiler/channels.h"
 #include "../compiler/list.h"
-#include "../compiler/tables.h"
 #include "policy_file.h"
 #include "stderr_sink.h"
 
 static const struct cli as_cli = {.program = "policyc list"};
 
-static bool add_listing(const struct compiled *compiled, const struct model *model, bool spellings,
-                        struct diag *d, struct output *o) {
-    struct tables tables;
-    if (!tables_build(compiled, model, d, &tables)) return false;
-    const bool good = list_policy(&tables.policy, spellings, o);
-    if (!good) diag_error_nowhere(d, P_MEMORY, "out of memory");
-    tables_free(&tables);
-    return good;
+static bool add_listings(const struct tables *tables, size_t count, bool spellings, struct output *o) {
+    for (size_t i = 0; i < count; i++) {
+        if (i != 0) output_text(o, "\n");
+        if (!list_policy(&tables[i].policy, spellings, o)) return false;
+    }
+    return true;
 }
 
 /* All or nothing: the listing is printed when it is complete. */
@@ -30,20 +28,20 @@ static enum cli_exit print_listing(const struct policy_file *file, const struct 
     struct mem m;
     struct output o;
     size_t count = 0;
-    const struct model *const models = policy_file_models(&as_cli, file, compiled, &count);
-    bool good = models != NULL;
+    struct channels all;
+    const struct model *const models = policy_file_models(file, compiled, d, &count);
+    if (models == NULL || !channels_build(compiled, d, &all)) return CLI_USAGE;
     mem_init(&m, MOST_BYTES);
     output_init(&o, &m);
-    for (size_t i = 0; good && i < count; i++) {
-        if (i != 0) output_bytes(&o, "\n", 1);
-        good = add_listing(compiled, &models[i], spellings, d, &o);
-    }
+    const bool good = add_listings(all.tables + (models - compiled->models), count, spellings, &o);
+    if (!good) diag_error_nowhere(d, P_MEMORY, "out of memory");
     enum cli_exit status = good ? CLI_ACCEPTED : CLI_USAGE;
     if (good && (fwrite(o.bytes, 1, o.len, stdout) != o.len || fflush(stdout) != 0)) {
         cli_complain(&as_cli, "cannot write to standard output");
         status = CLI_IO;
     }
     mem_free(&m);
+    channels_free(&all);
     return status;
 }
 

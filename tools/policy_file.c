@@ -28,8 +28,8 @@ bool policy_file_name(const char *name, struct policy_file *f) {
 
 void policy_file_free(struct policy_file *f) { free(f->path); }
 
-const struct model *policy_file_models(const struct cli *c, const struct policy_file *f,
-                                       const struct compiled *compiled, size_t *count) {
+const struct model *policy_file_models(const struct policy_file *f, const struct compiled *compiled,
+                                       struct diag *d, size_t *count) {
     if (!f->channel) {
         *count = compiled->model_count;
         return compiled->models;
@@ -38,6 +38,6 @@ const struct model *policy_file_models(const struct cli *c, const struct policy_
     for (size_t i = 0; i < compiled->model_count; i++) {
         if (text_is(compiled->models[i].channel, f->channel)) return &compiled->models[i];
     }
-    cli_complain(c, "the policy has no channel %s", cli_show(f->channel).text);
+    diag_error_nowhere(d, P_USAGE, "the policy has no channel `%s'", diag_quote(d, text_of(f->channel)));
     return NULL;
 }

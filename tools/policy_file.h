@@ -19,8 +19,8 @@ bool policy_file_name(const char *name, struct policy_file *f);
 void policy_file_free(struct policy_file *f);
 
 /* The models of the channel that is named, or of all; *count is their number.  NULL: there is none of that name,
- * and that was said. */
-const struct model *policy_file_models(const struct cli *c, const struct policy_file *f,
-                                       const struct compiled *compiled, size_t *count);
+ * which is an error in `d`. */
+const struct model *policy_file_models(const struct policy_file *f, const struct compiled *compiled,
+                                       struct diag *d, size_t *count);
 
 #endif

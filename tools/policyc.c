@@ -20,7 +20,7 @@ struct options {
     struct compile_options compile;
 };
 
-static const char HELP[] =
+static const char help[] =
     "usage: policyc FILE.policy [-o OUT.c] [-MD] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc list FILE.policy[:CHANNEL] [--spellings] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc try FILE.policy[:CHANNEL] [OPTION]... FILE...\n"
@@ -30,7 +30,7 @@ static const char HELP[] =
     "  -o OUT.c           write OUT.c and OUT.h; without it all is compiled and nothing written\n"
     "  -MD                write OUT.d too: dependencies for make\n"
     "  -I DIR             look for included files in DIR, after the including file's own folder\n"
-    "  --policy-dir DIR   where the shipped policies (std/) are\n"
+    "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"
     "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"
     "  --version          print the version\n"
     "  -h, --help         print this\n"
@@ -39,7 +39,7 @@ static const char HELP[] =
     "`policyc try --help` tells how to decide pickles under a policy without compiling C.\n"
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read or written.\n";
 
-static const char HELP_LIST[] =
+static const char help_list[] =
     "usage: policyc list FILE.policy[:CHANNEL] [--spellings] [-I DIR]... [--policy-dir DIR]\n"
     "\n"
     "Compiles a policy in memory and prints what its tables grant, of one channel or of each: a line for "
@@ -48,15 +48,21 @@ static const char HELP_LIST[] =
     "\n"
     "  --spellings        also the other names under which streams may write what is granted\n"
     "  -I DIR             look for included files in DIR, after the including file's own folder\n"
-    "  --policy-dir DIR   where the shipped policies (std/) are\n"
+    "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"
     "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"
     "  --version          print the version\n"
     "  -h, --help         print this\n"
     "\n"
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read.\n";
 
-static enum cli_exit usage(const char *message, const char *what) {
-    fprintf(stderr, "policyc: %s%s; try --help\n", message, cli_show(what).text);
+static enum cli_exit usage(const struct options *o, const char *message, const char *what) {
+    char text[640];
+    (void)snprintf(text, sizeof text, "%s%s; try --help", message, cli_show(what).text);
+    if (o->json) {
+        stderr_json_usage(text);
+    } else {
+        fprintf(stderr, "policyc: %s\n", text);
+    }
     return CLI_USAGE;
 }
 
@@ -77,72 +83,125 @@ static enum cli_exit run(const struct options *o) {
     return status;
 }
 
-/* The value of an option that may be joined to it (`-oX`) or stand behind it; NULL: there is none. */
-static const char *value_of(const char *option, size_t len, char **argv, int argc, int *i) {
-    if (argv[*i][len] != '\0') {
-        return argv[*i] + len + (option[1] == '-' ? 1 : 0);
+enum option_id {
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_SPELLINGS,
+    OPTION_DEPFILE,
+    OPTION_OUTPUT,
+    OPTION_INCLUDE,
+    OPTION_POLICY_DIR,
+    OPTION_DIAGNOSTICS
+};
+
+enum { FOR_COMPILE = 1, FOR_LIST = 2, FOR_BOTH = 3 };
+
+static const struct option {
+    const char *name;
+    bool takes_value;
+    unsigned for_whom;
+    enum option_id id;
+} options[] = {
+    {"--help", false, FOR_BOTH, OPTION_HELP},
+    {"-h", false, FOR_BOTH, OPTION_HELP},
+    {"--version", false, FOR_BOTH, OPTION_VERSION},
+    {"--spellings", false, FOR_LIST, OPTION_SPELLINGS},
+    {"-MD", false, FOR_COMPILE, OPTION_DEPFILE},
+    {"-o", true, FOR_COMPILE, OPTION_OUTPUT},
+    {"-I", true, FOR_BOTH, OPTION_INCLUDE},
+    {"--policy-dir", true, FOR_BOTH, OPTION_POLICY_DIR},
+    {"--diagnostics", true, FOR_BOTH, OPTION_DIAGNOSTICS},
+};
+
+/* `--name`, `--name VALUE`, `--name=VALUE`, `-x VALUE` or `-xVALUE`; *value is NULL where none is attached. */
+static const struct option *option_find(const struct options *o, const char *given, const char **value) {
+    const unsigned whom = o->list ? FOR_LIST : FOR_COMPILE;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *option = &options[i];
+        const size_t len = strlen(option->name);
+        const bool is_long = option->name[1] == '-';
+        *value = NULL;
+        if ((option->for_whom & whom) == 0 || strncmp(given, option->name, len) != 0) {
+            continue;
+        }
+        if (given[len] == '\0') {
+            return option;
+        }
+        if (option->takes_value && (!is_long || given[len] == '=')) {
+            *value = given + len + (is_long ? 1 : 0);
+            return option;
+        }
     }
-    return *i + 1 < argc ? argv[++*i] : NULL;
+    return NULL;
 }
 
-/* Is argv[i] this option, alone or with a value joined to it? */
-static bool is_option(const char *given, const char *option, size_t len) {
-    if (strncmp(given, option, len) != 0) {
+/* true: go on; else *status is the exit status. */
+static bool option_set(struct options *o, enum option_id id, const char *value, const char **includes,
+                       enum cli_exit *status) {
+    switch (id) {
+    case OPTION_HELP: *status = print_out(o->list ? help_list : help); return false;
+    case OPTION_VERSION: *status = print_out("policyc " UPK_VERSION "\n"); return false;
+    case OPTION_SPELLINGS: o->spellings = true; break;
+    case OPTION_DEPFILE: o->depfile = true; break;
+    case OPTION_OUTPUT: o->output = value; break;
+    case OPTION_INCLUDE: includes[o->compile.include_dir_count++] = value; break;
+    case OPTION_POLICY_DIR: o->compile.policy_dir = value; break;
+    case OPTION_DIAGNOSTICS:
+        if (!cli_read_diagnostics(value, &o->json)) {
+            *status = usage(o, "--diagnostics takes text or json, not ", value);
+            return false;
+        }
+        break;
+    }
+    return true;
+}
+
+/* argv[*i] and perhaps the next are an option.  true: go on; else *status is the exit status. */
+static bool option_read(struct options *o, char **argv, int argc, int *i, const char **includes,
+                        enum cli_exit *status) {
+    const char *given = argv[*i], *value = NULL;
+    const struct option *option = option_find(o, given, &value);
+    if (option == NULL) {
+        *status = usage(o, "there is no option ", given);
         return false;
     }
-    return option[1] != '-' || given[len] == '\0' || given[len] == '=';
+    if (option->takes_value && value == NULL && *i + 1 < argc) {
+        value = argv[++*i];
+    }
+    if (option->takes_value && (value == NULL || value[0] == '\0')) {
+        *status = usage(o, "a value is missing behind ", given);
+        return false;
+    }
+    return option_set(o, option->id, value, includes, status);
 }
 
 /* Reads the command line into *o and `includes`, which has room for all of it.  false: there is nothing more
  * to do, and *status is the exit status. */
 static bool parse(int argc, char **argv, struct options *o, const char **includes, enum cli_exit *status) {
-    bool options = true;
+    bool only_names = false;
     for (int i = 1; i < argc; i++) {
-        const char *a = argv[i], *value = a;
-        if (options && strcmp(a, "--") == 0) {
-            options = false;
-        } else if (options && (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0)) {
-            *status = print_out(o->list ? HELP_LIST : HELP);
-            return false;
-        } else if (options && strcmp(a, "--version") == 0) {
-            *status = print_out("policyc " UPK_VERSION "\n");
-            return false;
-        } else if (options && o->list && strcmp(a, "--spellings") == 0) {
-            o->spellings = true;
-        } else if (options && !o->list && strcmp(a, "-MD") == 0) {
-            o->depfile = true;
-        } else if (options && !o->list && is_option(a, "-o", 2)) {
-            value = o->output = value_of("-o", 2, argv, argc, &i);
-        } else if (options && is_option(a, "-I", 2)) {
-            value = includes[o->compile.include_dir_count++] = value_of("-I", 2, argv, argc, &i);
-        } else if (options && is_option(a, "--policy-dir", 12)) {
-            value = o->compile.policy_dir = value_of("--policy-dir", 12, argv, argc, &i);
-        } else if (options && is_option(a, "--diagnostics", 13)) {
-            value = value_of("--diagnostics", 13, argv, argc, &i);
-            if (value != NULL && value[0] != '\0' && !cli_read_diagnostics(value, &o->json)) {
-                *status = usage("--diagnostics takes text or json, not ", value);
+        if (!only_names && strcmp(argv[i], "--") == 0) {
+            only_names = true;
+        } else if (!only_names && argv[i][0] == '-') {
+            if (!option_read(o, argv, argc, &i, includes, status)) {
                 return false;
             }
-        } else if (options && a[0] == '-') {
-            *status = usage("there is no option ", a);
-            return false;
         } else if (o->input != NULL) {
-            *status = usage("one policy at a time", "");
+            *status = usage(o, "one policy at a time", "");
+            return false;
+        } else if (argv[i][0] == '\0') {
+            *status = usage(o, "the policy's name is empty", "");
             return false;
         } else {
-            o->input = a;
-        }
-        if (value == NULL || value[0] == '\0') {
-            *status = usage("a value is missing behind ", a);
-            return false;
+            o->input = argv[i];
         }
     }
     if (o->input == NULL) {
-        *status = usage("no policy is named", "");
+        *status = usage(o, "no policy is named", "");
         return false;
     }
     if (o->depfile && o->output == NULL) {
-        *status = usage("-MD needs -o", "");
+        *status = usage(o, "-MD needs -o", "");
         return false;
     }
     o->compile.path = o->input;
@@ -160,10 +219,11 @@ int main(int argc, char **argv) {
         argc--;
         argv++;
     }
+    o.json = stderr_asked_json(argc, argv);
     const char **includes = calloc((size_t)argc + 1, sizeof *includes);
     enum cli_exit status = CLI_USAGE;
     if (includes == NULL) {
-        status = usage("out of memory", "");
+        status = usage(&o, "out of memory", "");
     } else if (parse(argc, argv, &o, includes, &status)) {
         status = o.list ? list_run(&o.compile, o.spellings, o.json) : run(&o);
     }
