@@ -42,13 +42,14 @@ say = $(if $(V),,@printf '%-8s %s\n' $(1) $(2);)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help demo check test asan fuzz fuzz-keep cov cov-files bench golden-update format lint install clean need FORCE
+.PHONY: all help demo check test asan fuzz fuzz-keep cov bench golden-update format lint install clean need FORCE
 
 all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle
 
 # ---- what must be installed ---------------------------------------------------------------------------------------------
 
-NEED := build $(filter test asan fuzz check cov bench lint,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter golden-update,$(MAKECMDGOALS)),test)
+NEED := build $(filter test asan fuzz check cov bench lint,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) \
+    $(if $(filter golden-update,$(MAKECMDGOALS)),test)
 need:
 	@tools/need.sh $(NEED)
 
@@ -58,6 +59,8 @@ RUNTIME := $(wildcard runtime/*.c)
 COMPILER := $(wildcard compiler/*.c)
 GRAMMAR := parse scan keywords
 CLI := $(wildcard tools/cli*.c)
+# What they need of the compiler: unpickle links no more of it.
+CLI_OF_COMPILER := unicode shipped suggest mem
 POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/policy_file.c tools/stderr_sink.c
 SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
@@ -94,7 +97,8 @@ $(GEN)/shipped.inc: tools/shipped_names.awk $(sort $(wildcard policies/*/*.polic
 	$(call say,AWK,$@)awk -f $^ >$@
 
 # A policy becomes C: shipped ones, and those of tests.
-POLICYC = $(call say,POLICYC,$(basename $@).c)mkdir -p $(@D) && $(BUILD)/policyc --policy-dir policies -MD -o $(basename $@).c $<
+POLICYC = $(call say,POLICYC,$(basename $@).c)mkdir -p $(@D) && \
+    $(BUILD)/policyc --policy-dir policies -MD -o $(basename $@).c $<
 
 $(BUILD)/policies/%.c $(BUILD)/policies/%.h &: policies/%.policy $(BUILD)/policyc
 	$(POLICYC)
@@ -120,6 +124,12 @@ DEFINES_tools/policyc = -DPOLICY_DIR='"$(POLICY_DIR)"'
 DEFINES_tools/try = $(DEFINES_tools/policyc)
 DEFINES_tests/fuzz/cpython = -DPYTHON='"$(PYTHON)"'
 DEFINES_tests/unit/corpus = -DCORPUS_DIR='"$(BUILD)/corpus"'
+DEFINED := $(patsubst DEFINES_%,%,$(filter DEFINES_%,$(.VARIABLES)))
+
+# Rewritten only when one of them changes.
+$(BUILD)/defines: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(GPERF)' '$(POLICY_DIR)' '$(PYTHON)' | cmp -s - $@ || \
+	    printf '%s\n' '$(GPERF)' '$(POLICY_DIR)' '$(PYTHON)' >$@
 
 # ---- variants: the same sources, compiled in several ways ---------------------------------------------------------------
 
@@ -138,6 +148,8 @@ $(BUILD)/$(1)/flags: FORCE
 $(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | need
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)$$($(1)_CC) $$(INCLUDE) $$(DEFINES_$$(basename $$<)) -MMD -MP -c -o $$@ $$<
+
+$(DEFINED:%=$(BUILD)/$(1)/%.o): $(BUILD)/defines
 
 # Parser, scanner and keywords: generated C converts integers freely.
 $(BUILD)/$(1)/gen/%.o: $(GEN)/%.c $(BUILD)/$(1)/flags
@@ -158,9 +170,11 @@ $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/p
 $(BUILD)/$(1)/compiler/%.o: private INCLUDE := -Icompiler -I$(GEN)
 $(BUILD)/$(1)/tools/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies
 $(BUILD)/$(1)/tools/unpickle.o: | $(BUILD)/policies/shipped.inc
-$(BUILD)/$(1)/tests/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -I$(BUILD)/tests/fuzz -Icompiler -I$(GEN)
+$(BUILD)/$(1)/tests/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -I$(BUILD)/tests/fuzz \
+    -Icompiler -I$(GEN)
 $(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%.o) \
-    $(FUZZ_HELP:%.c=$(BUILD)/$(1)/%.o): | $(SHIPPED_H) $(GEN)/parse.h $(BUILD)/policies/shipped.inc $(BUILD)/tests/fuzz/fuzz_shapes.h
+    $(FUZZ_HELP:%.c=$(BUILD)/$(1)/%.o): | $(SHIPPED_H) $(GEN)/parse.h $(BUILD)/policies/shipped.inc \
+    $(BUILD)/tests/fuzz/fuzz_shapes.h
 $(BUILD)/$(1)/tests/bench/bench.o: | $(BUILD)/tests/bench/bench.h
 $(BUILD)/$(1)/tests/bench/shapes.o: | $(BUILD)/tests/bench/shapes.h
 
@@ -186,7 +200,7 @@ $(BUILD)/$(1)/policyc: $(POLICYC_MAIN:%.c=$(BUILD)/$(1)/%.o) $(CLI:%.c=$(BUILD)/
     $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd -ljansson
 
-$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/compiler/unicode.o \
+$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) $(CLI_OF_COMPILER:%=$(BUILD)/$(1)/compiler/%.o) \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^
 
@@ -199,8 +213,8 @@ $(UNIT_OF_RUNTIME:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(B
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lcmocka -lm
 
 # A fuzz target links both sides; libFuzzer brings main, or else replay.c does.  Mutations of pickles go with libFuzzer.
-$(FUZZ_PICKLE:%=$(BUILD)/$(1)/tests/fuzz/%): $(FUZZ_HELP:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/tests/fuzz/fuzz_shapes.policy.o \
-    $(if $(4),$(FUZZ_MUTATOR:%.c=$(BUILD)/$(1)/%.o))
+$(FUZZ_PICKLE:%=$(BUILD)/$(1)/tests/fuzz/%): $(FUZZ_HELP:%.c=$(BUILD)/$(1)/%.o) \
+    $(BUILD)/$(1)/tests/fuzz/fuzz_shapes.policy.o $(if $(4),$(FUZZ_MUTATOR:%.c=$(BUILD)/$(1)/%.o))
 $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%): $(BUILD)/$(1)/tests/fuzz/%: $(BUILD)/$(1)/tests/fuzz/%.o $(3) \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) $(4) -o $$@ $$^ -lmd -ljansson
@@ -213,6 +227,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 $(eval $(call variant,release,$(CC) $(CFLAGS),$(BUILD)/release/tests/fuzz/replay.o,))
 $(eval $(call variant,asan,$(CLANG) -O1 -g $(SANITIZE),$(BUILD)/asan/tests/fuzz/replay.o,))
 $(eval $(call variant,fuzz,$(CLANG) -O1 -g -fsanitize=fuzzer-no-link $(SANITIZE),,-fsanitize=fuzzer))
+$(eval $(call variant,cov,$(CC) -O1 -g -DNDEBUG --coverage -fprofile-update=atomic,$(BUILD)/cov/tests/fuzz/replay.o,))
 $(eval $(call variant,pic,$(CC) $(CFLAGS) -fPIC,,))
 
 # The programs and the library that users see are those of variant `release`.
@@ -252,15 +267,15 @@ fuzz: $(FUZZ_FILES)
 fuzz-keep: $(FUZZ_FILES)
 	@$(PYTHON) -B tests/fuzz/pack.py $(BUILD)
 
-# The same tests on a build of its own that counts lines.
+# The same tests with what counts lines: its folder looks like a build folder, whose programs are those of variant `cov`.
 COV := $(BUILD)/cov
-cov: | need
-	@$(MAKE) --no-print-directory BUILD=$(COV) CFLAGS='-O1 -g -DNDEBUG --coverage -fprofile-update=atomic' cov-files
+COV_FILES := all $(INPUTS) $(addprefix $(COV)/,policyc unpickle libupk.a) $(UNIT:%=$(COV)/tests/unit/%) \
+    $(FUZZ:%=$(COV)/tests/fuzz/%)
+cov: $(COV_FILES)
+	@ln -sfn . $(COV)/release && ln -sfn ../corpus ../seeds $(COV) && ln -sf ../../gen/shipped.inc $(COV)/gen
 	@find $(COV) -name '*.gcda' -delete
 	@$(PYTHON) -B tests/run_check.py $(COV) cov
-	@$(PYTHON) -B tests/coverage.py $(COV) runtime:95 compiler:90
-
-cov-files: $(TEST_FILES)
+	@$(PYTHON) -B tests/coverage.py $(COV) runtime:97 compiler:95
 
 # After a change of generated C that is meant: look at the difference before it is kept.
 golden-update: all
@@ -289,7 +304,8 @@ bench: $(BUILD)/pic/bench.so $(BUILD)/release/tests/bench/shapes $(BUILD)/bench/
 # ---- source text --------------------------------------------------------------------------------------------------------
 
 # Written by hand: not the corpus's data, not golden output.
-OURS := $(wildcard runtime/*.[ch] compiler/*.[ch] tools/*.[ch] tools/demo/*.c tools/examples/*/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] tests/fuzz/help/*.[ch] tests/bench/*.c)
+OURS := $(wildcard $(addsuffix /*.[ch],runtime compiler tools tests/unit tests/fuzz tests/fuzz/help) \
+    $(addsuffix /*.c,tools/demo tools/examples/* tests/bench))
 
 format: | need
 	clang-format -i $(OURS)
@@ -316,21 +332,26 @@ $(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/
 # What stands where below PREFIX.  upk.pc names PREFIX once, so that `pkg-config --define-variable=prefix=...` moves it.
 INSTALL_PROGRAMS := $(BUILD)/install/policyc $(BUILD)/unpickle
 INSTALL_HEADERS := $(addprefix runtime/,upk.h upk_tables.h upk_version.h find_class.h)
+INSTALL_POLICIES := $(wildcard policies/*.policy policies/*/*.policy)
+# Links in the documents lead to examples.
+INSTALL_DOCS := README.md LICENSE $(wildcard docs/*.md) $(shell find tools/examples -name out -prune -o -type f -print)
 INTO := $(DESTDIR)$(PREFIX)
 
+# $(call with_paths,FILES,FOLDER): each file below FOLDER, by its own path.
+with_paths = for file in $(1); do install -D -m 644 $$file $(2)/$$file || exit; done
+
 install: all $(BUILD)/install/policyc
-	@install -d $(addprefix $(INTO)/,bin lib/pkgconfig include/upk share/policyc/policies/std share/policyc/policies/numpy share/doc/upk/docs)
+	@install -d $(addprefix $(INTO)/,bin lib/pkgconfig include/upk share/man/man1 share/man/man3 share/man/man5)
 	$(call say,INSTALL,$(INTO)/bin)install $(INSTALL_PROGRAMS) $(INTO)/bin
 	$(call say,INSTALL,$(INTO)/lib/libupk.a)install -m 644 $(BUILD)/libupk.a $(INTO)/lib
 	$(call say,INSTALL,$(INTO)/include/upk)install -m 644 $(INSTALL_HEADERS) $(INTO)/include/upk
 	$(call say,INSTALL,$(INTO)/lib/pkgconfig/upk.pc)printf '%s\n' 'prefix=$(PREFIX)' '' 'Name: upk' \
 	    'Description: decode untrusted pickle under a compiled policy' 'Version: $(VERSION)' \
 	    'Cflags: -I$${prefix}/include/upk' 'Libs: -L$${prefix}/lib -lupk' >$(INTO)/lib/pkgconfig/upk.pc
-	$(call say,INSTALL,$(INTO)/share/policyc/policies)install -m 644 policies/*.policy $(INTO)/share/policyc/policies && \
-	    install -m 644 policies/std/*.policy $(INTO)/share/policyc/policies/std && \
-	    install -m 644 policies/numpy/*.policy $(INTO)/share/policyc/policies/numpy
-	$(call say,INSTALL,$(INTO)/share/doc/upk)install -m 644 README.md LICENSE $(INTO)/share/doc/upk && \
-	    install -m 644 docs/*.md $(INTO)/share/doc/upk/docs
+	$(call say,INSTALL,$(INTO)/share/policyc)$(call with_paths,$(INSTALL_POLICIES),$(INTO)/share/policyc)
+	$(call say,INSTALL,$(INTO)/share/doc/upk)$(call with_paths,$(INSTALL_DOCS),$(INTO)/share/doc/upk)
+	$(call say,INSTALL,$(INTO)/share/man)for page in docs/man/*.[135]; do \
+	    install -m 644 $$page $(INTO)/share/man/man$${page##*.} || exit; done
 
 # The list above.
 help:

@@ -38,10 +38,11 @@ def modules_in(text):
 
 
 def granted_names(fragments):
-    """`module::qualname` of every row of the fragments (names as in std/NAME.policy), read from their text."""
+    """`module::qualname` of every row of the fragments, read from their text: NAME.policy, without a folder std/NAME.policy."""
     names = set()
     for fragment in fragments:
-        with open("policies/std/%s.policy" % fragment, encoding="utf-8") as file:
+        path = fragment if "/" in fragment else "std/" + fragment
+        with open("policies/%s.policy" % path, encoding="utf-8") as file:
             text = re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"#[^\n]*", "", file.read()))
         for module, body in modules_in(text):
             for many, one in re.findall(r"\b(?:class|func|const|enum)\s+(?:\{([^}]*)\}|([\w.]+(?:,\s*[\w.]+)*))", body):

@@ -6,30 +6,41 @@ usage: run_check.py BUILD [--seconds T] GROUP...       (from the top folder)
 groups:
     unit        the unit tests, gcc
     asan        the unit tests, clang with address and undefined-behaviour sanitizers
-    scripts     corpus, policy texts, golden output, README, replay of the fuzz seeds
+    scripts     corpus, policy texts, golden output, documents, replay of the fuzz seeds
     find_class  the lookup's machine code and counts
     fuzz        each fuzz target for T seconds (20)
     cov         unit tests and scripts of a build that counts lines
 
-The last line is `N passed, N failed` over all of them.  The output of a step is shown where it fails.
+The last line is `N passed, N failed` over all of them.  The output of a step is shown where it fails.  The longest begin first:
+BUILD/seconds.json keeps how long each took.
 """
 import argparse
 import concurrent.futures
 import glob
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 STEP_SECONDS = 800
 LONGEST_INPUT = 4096  # bytes that a fuzz target is given
+INPUT_SECONDS = 120  # on the clock: other work may hold it up
 
-TIMED = {"release test_bombs"}  # measures time: alone, when all others are done
+TIMED = {"release test_bombs", "find_class: compile_time.sh"}  # measure time: alone, when all others are done
 
+# Seconds of those that are worth beginning with in a build folder that knows none yet.
+LONG = {"find_class: find_class.sh": 35, "fuzz: cpython": 20, "fuzz: decode": 20, "fuzz: policy": 20, "fuzz: same": 20,
+        "test_pages.py": 30, "test_list.py": 25, "test_examples.py": 20, "asan test_attacks": 20,
+        "replay: cpython": 15, "test_policyc.py": 12, "test_exceptions_producers.py": 10, "test_templates.py": 9,
+        "test_values_producers.py": 9, "test_diagnostics.py": 8, "test_repr.py": 8, "run_policy_tests.py": 8, "test_grant_lines.py": 8}
 
 # Scripts that judge the library's symbols, or link it into programs without what counts lines; and one that measures time.
-NOT_COUNTED = {"test_tree.py", "test_readme.py", "test_examples.py", "release test_bombs"}
+NOT_COUNTED = {"test_tree.py", "test_pages.py", "test_examples.py", "release test_bombs"}
 
 DULL = re.compile(r"\[ RUN  |\[       OK \]|\s*$")
 
@@ -37,8 +48,9 @@ DULL = re.compile(r"\[ RUN  |\[       OK \]|\s*$")
 class Step:
     """`count` is how a step says what passed: "cmocka", "line" (a last line `N passed, N failed`) or "exit"."""
 
-    def __init__(self, name, count, *command, alone=False, seconds=STEP_SECONDS):
-        self.name, self.count, self.command, self.alone, self.seconds = name, count, command, alone, seconds
+    def __init__(self, name, count, *command, seconds=STEP_SECONDS):
+        self.name, self.count, self.command, self.seconds = name, count, command, seconds
+        self.alone = name in TIMED
 
 
 def count_results(step, output, status):
@@ -63,14 +75,20 @@ def run(step, build):
                        ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1", UBSAN_OPTIONS="print_stacktrace=1")
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
         environment.pop(name, None)
-    try:
-        done = subprocess.run(step.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=environment, timeout=step.seconds)
-        output, status = done.stdout.decode("utf-8", "replace"), done.returncode
-    except subprocess.TimeoutExpired as late:
-        output, status = (late.stdout or b"").decode("utf-8", "replace") + "\n(not done in time)\n", -1
-    passed, failed = count_results(step, output, status)
-    return step, passed, failed, time.monotonic() - start, output
+    with tempfile.TemporaryFile() as printed:
+        process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, env=environment)
+        late = threading.Timer(step.seconds, os.kill, (process.pid, signal.SIGKILL))
+        late.start()
+        status, usage = os.wait4(process.pid, 0)[1:]
+        late.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        printed.seek(0)
+        output = printed.read().decode("utf-8", "replace")
+    seconds = time.monotonic() - start
+    if seconds >= step.seconds:
+        output += "\n(not done in time)\n"
+    passed, failed = count_results(step, output, process.returncode)
+    return step, passed, failed, seconds, usage.ru_utime + usage.ru_stime, output
 
 
 def tests_of(build, variant):
@@ -79,8 +97,7 @@ def tests_of(build, variant):
 
 
 def unit_steps(build, variant):
-    names = [(variant + " " + os.path.basename(path), path) for path in tests_of(build, variant)]
-    return [Step(name, "cmocka", path, alone=name in TIMED) for name, path in names]
+    return [Step(variant + " " + os.path.basename(path), "cmocka", path) for path in tests_of(build, variant)]
 
 
 def script_steps(build):
@@ -113,7 +130,7 @@ def fuzz_steps(build, seconds):
     for name in fuzz_targets():
         found = "%s/fuzz/found/%s" % (build, name)
         os.makedirs(found, exist_ok=True)
-        command = ["%s/fuzz/tests/fuzz/%s" % (build, name), "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048",
+        command = ["%s/fuzz/tests/fuzz/%s" % (build, name), "-max_total_time=%d" % seconds, "-timeout=%d" % INPUT_SECONDS, "-rss_limit_mb=2048",
                    "-print_final_stats=1", "-verbosity=1", "-max_len=%d" % LONGEST_INPUT, "-artifact_prefix=%s-" % found]
         dictionary = "tests/fuzz/%s.dict" % ("policy" if name == "policy" else "pickle")
         steps.append(Step("fuzz: " + name, "exit", *command, "-dict=" + dictionary, found, *seeds(build, name),
@@ -126,8 +143,21 @@ def cov_steps(build):
 
 
 def find_class_steps():
-    return [Step("find_class: " + os.path.basename(script), "line", script, alone=True)
+    return [Step("find_class: " + os.path.basename(script), "line", script)
             for script in sorted(glob.glob("tests/find_class/*.sh"))]
+
+
+def longest_first(steps, known):
+    """The processors' time of the last run counts, which other work on the machine does not stretch."""
+    return sorted(steps, key=lambda step: -known.get(step.name, LONG.get(step.name, 0)))
+
+
+def read_seconds(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
 
 
 def main():
@@ -145,24 +175,31 @@ def main():
         "cov": lambda: cov_steps(options.build),
     }
     steps = [step for group in options.groups for step in makers[group]()]
+    if "cov" in options.groups:
+        os.environ["LDFLAGS"] = "-lgcov"  # what counts lines, for programs that scripts link
 
+    known = read_seconds(options.build + "/seconds.json")
     all_passed = all_failed = 0
 
     def report(result):
         nonlocal all_passed, all_failed
-        step, passed, failed, seconds, output = result
+        step, passed, failed, seconds, work, output = result
         all_passed, all_failed = all_passed + passed, all_failed + failed
-        print("%-6s %-40s %6d passed, %d failed  %6.1f s"
-              % ("FAILED" if failed else "ok", step.name, passed, failed, seconds), flush=True)
+        known[step.name] = round(work, 1)
+        print("%-6s %-40s %6d passed, %d failed  %6.1f s  %6.1f s of processors"
+              % ("FAILED" if failed else "ok", step.name, passed, failed, seconds, work), flush=True)
         if failed:
             print("\n".join("    " + line for line in output[-20000:].split("\n") if not DULL.match(line)), flush=True)
 
+    together = longest_first([step for step in steps if not step.alone], known)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for result in concurrent.futures.as_completed([pool.submit(run, step, options.build) for step in steps if not step.alone]):
+        for result in concurrent.futures.as_completed([pool.submit(run, step, options.build) for step in together]):
             report(result.result())
     for step in steps:
         if step.alone:
             report(run(step, options.build))
+    with open(options.build + "/seconds.json", "w", encoding="utf-8") as file:
+        json.dump(known, file, indent=0, sort_keys=True)
     print("%d passed, %d failed" % (all_passed, all_failed))
     return 1 if all_failed else 0
 

@@ -5,6 +5,7 @@ usage: test_cli.py BUILD       (from the top folder, after `make`)
 
 Prints one line for each failure, and at the end `N passed, N failed`.
 """
+import json
 import os
 import pickle
 import subprocess
@@ -210,6 +211,78 @@ def test_tsv(cli):
                   "names for people: %r" % err)
 
 
+def test_json_lines(cli):
+    """An object a line; names of files and texts of errors can be anything."""
+    status, out, err = cli.run("unpickle", "-p", "values", "--json-lines", "list.pkl", "missing.pkl", "call.pkl", "cut.pkl")
+    lines = [json.loads(line) for line in out.splitlines()]
+    cli.check(status == 3 and not err and out.isascii() and len(lines) == 4, "json lines: %r" % ((status, out, err),))
+    cli.check(lines[0] == {"file": "list.pkl", "verdict": "accept"}, "accept: %r" % lines[0])
+    cli.check(lines[1] == {"file": "missing.pkl", "verdict": "io", "message": "No such file or directory"}, "io: %r" % lines[1])
+    members = ["file", "verdict", "class", "code", "offset", "opcode", "module", "name", "path", "policy", "rule", "message",
+               "change", "grant", "shipped"]
+    cli.check(all(list(line) == members for line in lines[2:]), "members: %r" % lines[2:])
+    cli.check(lines[2] == dict(zip(members, ("call.pkl", "refused", "global", "R201", 0, "GLOBAL", "os", "system", "$",
+                                             "policy values 1", "", "global os::system is not granted, and no policy should "
+                                             "grant it", "", "", ""))), "refused: %r" % lines[2])
+    cli.unpickle(["-p", "values", "--json-lines", "--print", "json", "list.pkl"], 0,
+                 b'{"file": "list.pkl", "verdict": "accept", "value": [1, "a"]}\n', b"")
+    cli.unpickle(["-p", "values", "--print", "none", "--json-lines", "list.pkl"], 0, b'{"file": "list.pkl", "verdict": "accept"}\n')
+    cli.unpickle(["-p", "values", "--json-lines", "--print", "repr", "list.pkl"], 2, b"", b"json or none")
+    cli.unpickle(["-p", "values", "--json-lines", "--tsv", "list.pkl"], 2, b"", b"exclude each other")
+    for name in (b'quote" back\\slash', b"tab\t line\n\x1b[0m", "caf\u00e9 \u4e2d \U0001f600".encode(), b"\xff\xc3(\xed\xa0\x80"):
+        cli.write(name, pickle.dumps(1, 4))
+        status, out, _ = cli.run("unpickle", "-p", "values", "--json-lines", name)
+        cli.check(status == 0 and out.isascii() and out.count(b"\n") == 1 and os.fsencode(json.loads(out)["file"]) == name,
+                  "a file's name: %r" % out)
+
+
+def test_shipped(cli):
+    """A name that a shipped fragment grants: how it gets into the policy, in the place of a row."""
+    cli.write("uuid.pkl", b"cuuid\nUUID\n.")
+    cli.write("use.policy", "policy t.use 1;\n")
+    cli.write("included.policy", 'policy t.included 1;\ninclude "std/ids.policy";\nchannel a { use std.ids; }\nchannel b { root any; }\n')
+    cli.write("channel.policy", "policy t.channel 1;\nchannel only { root any; }\n")
+    for policy, line in (("use.policy", 'include "std/ids.policy"; use std.ids;'),
+                         ("included.policy:b", "channel b { use std.ids; }"),
+                         ("channel.policy", 'include "std/ids.policy"; channel only { use std.ids; }')):
+        _, out, _ = cli.run("policyc", policy, "uuid.pkl")
+        cli.check(b"\n    shipped: %s\n" % line.encode() in out and b"grant:" not in out, "shipped: %r" % out)
+        _, out, _ = cli.run("policyc", policy, "--json-lines", "uuid.pkl")
+        refusal = json.loads(out)
+        cli.check((refusal["shipped"], refusal["grant"]) == (line, ""), "shipped as JSON: %r" % out)
+    cli.write("array.pkl", b"cnumpy.core.multiarray\n_reconstruct\n.")
+    dtypes = 'include "numpy/dtypes.policy";\n'
+    for text, line in (("", 'include "numpy/arrays.policy"; include "numpy/dtypes.policy"; use numpy.arrays, numpy.dtypes;'),
+                       (dtypes + "use numpy.dtypes;\n", 'include "numpy/arrays.policy"; use numpy.arrays;'),
+                       (dtypes + "channel a { use numpy.dtypes; root any; }\n",
+                        'include "numpy/arrays.policy"; channel a { use numpy.arrays; }'),
+                       (dtypes + "channel a { root any; }\nchannel b { use numpy.dtypes; root any; }\n",
+                        'include "numpy/arrays.policy"; channel a { use numpy.arrays, numpy.dtypes; }')):
+        cli.write("array.policy", "policy t.array 1;\n" + text)
+        _, out, err = cli.run("policyc", "array.policy:a" if "channel" in text else "array.policy", "array.pkl")
+        cli.check(b"\n    shipped: %s\n" % line.encode() in out, "what stands beside it: %r" % ((line, out, err),))
+    _, out, _ = cli.run("unpickle", "-p", "plain", "uuid.pkl")
+    cli.check(b"\n    shipped: include \"std/ids.policy\"; use std.ids;\n" in out, "unpickle: %r" % out)
+    cli.write("ids.policy", 'policy t.ids 1;\ninclude "std/ids.policy";\nuse std.ids;\n')
+    cli.write("decimal.pkl", b"cdecimal\nDecimal\n.")
+    _, out, _ = cli.run("policyc", "ids.policy", "decimal.pkl")
+    cli.check(b"\n    shipped: include \"std/numbers.policy\"; use std.numbers;\n" in out, "another fragment: %r" % out)
+
+
+def test_no_pickle(cli):
+    """What a file is comes before what the policy says of its protocol."""
+    cli.write("binary.policy", "policy t.binary 1;\nprotocol 2..5;\n")
+    for name, data, expected in (("a.gz", b"\x1f\x8b\x08data", b"byte 0x1f is no opcode (this is gzip data, not a pickle) [R103]"),
+                                 ("a.json", b'{"a": 1}', b"byte 0x7b is no opcode (this is JSON, not a pickle) [R103]"),
+                                 ("a.zip", b"PK\x03\x04", b"(this is a zip archive, not a pickle) [R204]")):
+        cli.write(name, data)
+        status, out, _ = cli.run("policyc", "binary.policy", name)
+        cli.check(status == 1 and expected in out and b"change:" not in out, "%s: %r" % (name, out))
+    cli.write("old.pkl", b"N.")
+    _, out, _ = cli.run("policyc", "binary.policy", "old.pkl")
+    cli.check(b"change: widen `protocol 2..5` to `1..5`\n" in out, "no PROTO: %r" % out)
+
+
 def test_input(cli):
     cli.unpickle(["-p", "values", "-"], 0, b"[7]\n", stdin=pickle.dumps([7], 5))
     cli.unpickle(["-p", "values", "--tsv", "-", "one.pkl"], 0, b"-\taccept\t7\none.pkl\taccept\t1\n", stdin=pickle.dumps(7))
@@ -277,8 +350,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         cli = Cli(build, folder)
         write_files(cli)
-        for test in (test_exit_status, test_usage, test_order, test_forms, test_cycles, test_tsv, test_input, test_large,
-                     test_buffers, test_inspection, test_channels):
+        for test in (test_exit_status, test_usage, test_order, test_forms, test_cycles, test_tsv, test_json_lines, test_shipped,
+                     test_no_pickle, test_input, test_large, test_buffers, test_inspection, test_channels):
             test(cli)
     return cli.finish()
 

@@ -7,11 +7,10 @@ usage: test_dangerous.py BUILD      (from the top folder)
 import glob
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from tally import Tally
+from policyc import Policyc, tally, write
 
 LIST = "policies/std/dangerous.policy"
 REACHES_SYSTEM, NEVER_VIOLATED = "P0064", "P0075"
@@ -32,27 +31,25 @@ def known_names():
             {module: words.split() for module, words in re.findall(r'\{"([\w.]+)",\s*"([^"]*)"\}', callables[1])})
 
 
-def errors_of(build, policy):
+def errors_of(policyc, policy):
     """{(code, module, name)} of the messages of policyc."""
-    done = subprocess.run([build + "/policyc", policy, "--policy-dir", "policies"], stderr=subprocess.PIPE, check=False)
-    return set(re.findall(r"error: `([\w.]+)::([\w.]+)' .* \[(P\d+)\]", done.stderr.decode()))
+    messages = policyc.run(policy, "--policy-dir", "policies")[2]
+    return set(re.findall(r"error: `([\w.]+)::([\w.]+)' .* \[(P\d+)\]", messages))
 
 
-def check_names(tally, build, names, folder):
+def check_names(policyc, names, folder):
     for first in range(0, len(names), BATCH):
         batch = names[first:first + BATCH]
         path = os.path.join(folder, "grants.policy")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write('policy grants 1;\ninclude "std/dangerous.policy";\n')
-            file.writelines('module %s { class "%s" ref; }\n' % name for name in batch)
-        errors = errors_of(build, path)
+        write(path, 'policy grants 1;\ninclude "std/dangerous.policy";\n'
+              + "".join('module %s { class "%s" ref; }\n' % name for name in batch))
+        errors = errors_of(policyc, path)
         for name in batch:
             tally.check((*name, NEVER_VIOLATED) in errors, "%s::%s does not bind who includes the list" % name)
             tally.check((*name, REACHES_SYSTEM) in errors, "%s::%s is listed, and runtime/dangerous.c does not know it" % name)
 
 
 def main():
-    build, tally = sys.argv[1], Tally()
     names, text = listed_names()
     tally.check(len(names) > 200 and len(names) == len(set(names)), "names: few, or one twice")
     tally.check("*" not in text and not re.search(r"\b(module|opcodes)\b", text), "%s holds more than exact names" % LIST)
@@ -60,7 +57,7 @@ def main():
     tally.check(len(modules) > 20 and len(callables) > 10, "runtime/dangerous.c: tables not found")
     known = {(module, word) for module, words in callables.items() for word in words}
     with tempfile.TemporaryDirectory() as folder:
-        check_names(tally, build, sorted(known.union(names)), folder)
+        check_names(Policyc(sys.argv[1]), sorted(known.union(names)), folder)
     for module in modules:
         tally.check(any(m == module or m.startswith(module + ".") for m, _ in names), "no name of module %s is listed" % module)
     for policy in glob.glob("policies/*.policy"):

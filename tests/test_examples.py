@@ -3,6 +3,7 @@
 
 usage: test_examples.py BUILD       (from the top folder, after `make`)
 """
+import glob
 import importlib.util
 import os
 import pickle
@@ -14,6 +15,7 @@ import tempfile
 
 from scratch import copy_tree, environment
 from tally import Tally
+from test_documents import check_links
 
 sys.dont_write_bytecode = True
 
@@ -31,7 +33,7 @@ RUNS = (
     ("report.pkl", 0, REPORT),
     ("failure.pkl", 0, "failed at step 1: no space left on device\n"),
     ("hostile.pkl", 1, "refused: global posix::system is not granted, and no policy should grant it [R201]\n"),
-    ("wrong.pkl", 1, "refused: farm::Step: object is not made as its row says: state at .exit_code: expected int[-255..255]"),
+    ("wrong.pkl", 1, "refused: farm::Step: object is not made as its row says: state at .state.exit_code: expected int[-255..255]"),
     ("hostile.pkl failure.pkl", 1, "refused: "),
     ("nothing.pkl", 2, "nothing.pkl: "),
 )
@@ -63,7 +65,7 @@ int main(int, char **argv) {
     }
     const upk_value root = upk_doc_root(doc);
     upk_value mode, value;
-    switch (upk_object_row(root)) {
+    switch (upk_value_row(doc, root)) {
     case FARM_RESULTS_FARM_REPORT:
         std::printf("%s\n", text(doc, root, "job").c_str());
         if (upk_object_field(doc, root, "mode", &mode) && upk_get_member(doc, mode, &value) && upk_str_is(value, "full"))
@@ -189,10 +191,22 @@ def check_cpp(tally, example, variables):
         tally.check(status == 0 and run(["./cpp_host", "hostile.pkl"], example, variables)[0] == 1, compiler + ": hostile.pkl")
 
 
+def check_documents(tally, prefix):
+    """Pages stand where their links lead; manual pages where man looks."""
+    pages = glob.glob(prefix + "/share/doc/upk/**/*.md", recursive=True)
+    tally.check(len(pages) > 5, "pages are installed: %s" % pages)
+    for page in pages:
+        check_links(tally, page)
+    for page in os.listdir("docs/man"):
+        path = "%s/share/man/man%s/%s" % (prefix, page[-1], page)
+        tally.check(os.path.isfile(path), "not installed: " + path)
+
+
 def main():
     tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         variables = install(sys.argv[1], scratch)
+        check_documents(tally, scratch + "/prefix")
         example = scratch + "/make/farm"
         copy_example(example)
         check_project(tally, "make", [["make", "-s", "CC=" + CC, "CFLAGS=" + STRICT]], example, variables)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The verdicts of policies/plain.policy, policies/exceptions.policy and tests/policy/extra.policy on the corpus.  That of
-policies/values.policy is test_values_corpus.py.
+"""The verdicts of policies/plain.policy, policies/exceptions.policy, policies/numpy.policy, tests/policy/extra.policy and
+tests/policy/objects.policy on the corpus.  That of policies/values.policy is test_values_corpus.py.
 
 usage: test_shipped_corpus.py BUILD     (from the top folder; the corpus stands unpacked in BUILD/corpus)
 """
@@ -42,6 +42,12 @@ HOSTILE = {
 }
 OUT_OF_BAND = b"abc"
 
+# Of the family numpy, what policies/numpy.policy refuses; with arrays of objects it is tests/policy/objects.policy that accepts.
+NO_ARRAYS = {"np_array_object": "recipe", "np_dtype_metadata": "recipe", "np_ufunc": "global", "np_function": "global"}
+HOSTILE_ARRAYS = {"recipe_np_flags": "recipe", "recipe_np_class": "recipe", "native_np_length": "native",
+                  "native_np_field": "native"}
+ARRAY_BYTES = bytes(6 * 8)  # the data of those that are out of band
+
 
 def plain_outcomes(corpus):
     for path, entry, file, tree in corpus.good():
@@ -82,6 +88,27 @@ def check_extra(tally, build, corpus):
             check_verdicts(tally, build, policy, wanted)
 
 
+def check_numpy(tally, build, corpus):
+    policy, objects = "policies/numpy.policy", "tests/policy/objects.policy"
+    wanted, alone, out_of_band = {}, {}, {}
+    for path, entry, _, _ in corpus.good():
+        if entry["family"] != "numpy":
+            continue
+        outcome = NO_ARRAYS.get(entry["name"], "accept")
+        (out_of_band if "oob" in entry["tags"] else wanted)[path] = outcome
+        alone[path] = "argument" if "oob" in entry["tags"] else "accept" if entry["name"] == "np_array_object" else outcome
+    hostile = {path: HOSTILE_ARRAYS[entry["name"]] for path, entry in corpus.hostile() if entry["name"] in HOSTILE_ARRAYS}
+    tally.check(len(hostile) == len(HOSTILE_ARRAYS) and out_of_band, "the corpus lacks files of numpy")
+    check_verdicts(tally, build, policy, {**wanted, **hostile})
+    check_verdicts(tally, build, objects, {**alone, **hostile})
+    with tempfile.NamedTemporaryFile() as buffer:
+        buffer.write(ARRAY_BYTES)
+        buffer.flush()
+        check_verdicts(tally, build, policy, out_of_band, "--buffer", buffer.name)
+        buffer.truncate(len(ARRAY_BYTES) - 1)
+        check_verdicts(tally, build, policy, dict.fromkeys(out_of_band, "native"), "--buffer", buffer.name)
+
+
 def main():
     build = sys.argv[1]
     corpus, tally = Corpus(build + "/corpus"), Tally()
@@ -91,6 +118,7 @@ def main():
     exceptions.update((path, "recipe") for path, entry in corpus.hostile() if entry["name"] == "recipe_exc_class")
     check_verdicts(tally, build, "policies/exceptions.policy", exceptions)
     check_extra(tally, build, corpus)
+    check_numpy(tally, build, corpus)
     return tally.finish()
 
 

@@ -4,7 +4,7 @@ producers/templates.py, and streams that no pickler writes, under the policy bes
 
 usage: test_templates.py BUILD       (from the top folder)
 """
-
+import itertools
 import os
 import sys
 import tempfile
@@ -32,12 +32,15 @@ V1 = {"__dict__": FIELDS, "__fields_set__": {"x"}, "__private_attribute_values__
 V2 = {"__dict__": FIELDS, "__pydantic_extra__": None, "__pydantic_fields_set__": {"y"}, "__pydantic_private__": None}
 
 
-def streams():
-    """(key of the root, value, outcome)"""
-    # Chains of or_: any nesting of members of one flag.
+# Each of these yields (key of the root, value, outcome).
+
+
+def chains():
+    """Of or_: members of one flag, the chain to the left."""
     yield "perm", either(R, W), "accept"
     yield "perm", either(R, W, X, R, W), "accept"
-    yield "perm", call("_operator::or_", either(R, W), either(W, X)), "accept"
+    yield "perm", call("_operator::or_", either(R, W), either(W, X)), "recipe"
+    yield "perm", call("_operator::or_", R, either(W, X)), "recipe"
     yield "perm", either(call("app::Perm", 6), X), "accept"
     yield "perm", either(call("app::Perm", 0), X), "accept"
     yield "bits", either(*[A] * 60), "accept"
@@ -56,7 +59,10 @@ def streams():
     yield "perm", either({}, {}), "recipe"
     yield "perm", ref("_operator::or_"), "root"
     yield "perm", call("_operator::or_", R, W, state=[{}]), "recipe"
-    # Members by value and by name.
+
+
+def members():
+    """By value and by name."""
     yield "perm", call("app::Perm", 7), "accept"
     yield "perm", call("app::Perm", 8), "recipe"
     yield "perm", call("app::Perm", -1), "recipe"
@@ -76,7 +82,10 @@ def streams():
     yield "odd", call("app::Odd", (1, "x")), "accept"
     yield "odd", call("app::Odd", (1, "y")), "recipe"
     yield "odd", call("app::Odd", 1), "recipe"
-    # Fields: in one of the three states, all of them, no more.
+
+
+def fields():
+    """In one of the three states, all of them, no more."""
     yield "slots", new("app::Slots", state=[(None, FIELDS)]), "accept"
     yield "slots", new("app::Slots", state=[FIELDS]), "accept"
     yield "slots", new("app::Slots", state=[[1, "a"]]), "accept"
@@ -96,12 +105,18 @@ def streams():
     yield "optional", new("app::Optional", state=[["a"]]), "recipe"
     yield "nothing", new("app::Nothing", state=[[]]), "accept"
     yield "nothing", new("app::Nothing", state=[[1]]), "recipe"
-    # Exceptions have no state but their attributes'.
+
+
+def exceptions():
+    """They have no state but their attributes'."""
     yield "bare", call("app::Bare", state=[{}]), "recipe"
     yield "noted", call("app::Noted", "m", state=[{}]), "accept"
     yield "noted", call("app::Noted", "m", state=[{"__notes__": ["a"], "__cause__": None}]), "recipe"
     yield "noted", call("app::Noted", "m", state=[[]]), "recipe"
-    # pydantic: one version's state, not a mixture.
+
+
+def models():
+    """Of pydantic: one version's state, not a mixture."""
     yield "model", new("app::Model", state=[V1]), "accept"
     yield "model", new("app::Model", state=[V2]), "accept"
     yield "model", new("app::Model", state=[dict(V2, __pydantic_extra__={}, __pydantic_private__={})]), "accept"
@@ -118,7 +133,7 @@ def decide_streams(build):
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         wanted = {}
-        for number, (key, value, outcome) in enumerate(streams()):
+        for number, (key, value, outcome) in enumerate(itertools.chain(chains(), members(), fields(), exceptions(), models())):
             for protocol in 0, 2, 3, 4:
                 path = os.path.join(folder, "%s%d.p%d.pkl" % (key, number, protocol))
                 with open(path, "wb") as file:

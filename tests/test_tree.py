@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """What the tree promises about itself: public headers stand alone, the library shows and needs no more than it says, the layers
-point one way, files stay small.
+point one way, files stay small, and docs/runtime.md says what each file of the library does.
 
 usage: test_tree.py BUILD       (from the top folder, after `make`)
 """
+import fnmatch
 import glob
 import os
 import re
@@ -68,11 +69,23 @@ def layers_point_one_way(tally):
             tally.check(not private and not folders & above, "%s includes %s" % (path, sorted(included)))
 
 
+def documents_name_files(tally):
+    with open("docs/runtime.md", encoding="utf-8") as file:
+        cells = re.findall(r"^\| (`[^|]*\.[ch]`) \|", file.read(), re.M)
+    named = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+    files = [os.path.basename(path) for path in sorted(glob.glob("runtime/*.c"))]
+    for file in files:
+        tally.check(any(fnmatch.fnmatchcase(file, name) for name in named), "docs/runtime.md does not name %s" % file)
+    for name in named:
+        tally.check(glob.glob("runtime/" + name), "docs/runtime.md names %s, which is not there" % name)
+
+
 def main():
     tally = Tally()
     headers_stand_alone(tally)
     library_shows_and_needs_little(sys.argv[1], tally)
     layers_point_one_way(tally)
+    documents_name_files(tally)
     return tally.finish()
 
 

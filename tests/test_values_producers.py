@@ -34,11 +34,11 @@ def produce(python, script, folder):
     return [line.split(" ", 1) for line in done.stdout.decode().splitlines()], ""
 
 
-def decide_all(build, policy, script, tally):
-    """Each Python runs the script, whose pickles are decided under the policy; returns the exit status."""
+def decide_all(build, policy, script, tally, found=None):
+    """Each Python found runs the script, whose pickles are decided under the policy; returns the exit status."""
     with tempfile.TemporaryDirectory() as top:
         wanted = {}
-        for number, python in enumerate(pythons()):
+        for number, python in enumerate(found or pythons()):
             folder = os.path.join(top, str(number))
             os.mkdir(folder)
             lines, reason = produce(python, script, folder)

@@ -62,6 +62,12 @@ find_missing() {
             ;;
         esac
         case $level in
+        test | check | cov)
+            need has_file /usr/lib/python3/dist-packages/numpy "python3-numpy"
+            need has_command mandoc "mandoc"
+            ;;
+        esac
+        case $level in
         test | check)
             need has_command pkg-config "pkg-config"
             need has_command cmake "cmake"

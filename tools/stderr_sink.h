@@ -7,4 +7,8 @@
 /* In colour on a terminal, unless NO_COLOR is set and not empty; with `json` never. */
 struct diag_sink stderr_sink(bool json);
 
+/* Do the arguments ask for messages as JSON?  What is wrong with them is said so, too, wherever it stands. */
+bool stderr_asked_json(int argc, char **argv);
+void stderr_json_usage(const char *message);
+
 #endif

@@ -48,7 +48,7 @@ static bool inspect(const uint8_t *data, size_t size, const uint64_t *budgets, b
 
 static void decide(const struct upk_policy *policy, const uint8_t *data, size_t size) {
     struct upk_options options = {.buffers = buffers, .buffer_count = sizeof buffers / sizeof *buffers};
-    const struct verdict first = verdict_of(policy, data, size, &options);
+    const struct verdict first = verdict_of(policy, data, size, &options, true);
     struct verdict again = first;
     REQUIRE(upk_check(policy, data, size, &options, &again.err) == first.accepted);
     verdict_require_same(&first, &again);
@@ -59,7 +59,7 @@ static void decide(const struct upk_policy *policy, const uint8_t *data, size_t 
         error_require_sound(&again.err, size);
     }
     options.flags = UPK_COPY;
-    again = verdict_of(policy, data, size, &options);
+    again = verdict_of(policy, data, size, &options, false);
     verdict_require_same(&first, &again);
 }
 

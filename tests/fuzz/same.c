@@ -63,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const struct upk_bytes buffers[] = {{"buffer", 6}, {"", 0}};
     const struct upk_options options = {.buffers = buffers, .buffer_count = sizeof buffers / sizeof *buffers};
     for (size_t i = 0; i < fuzz_policy_count; i++) {
-        const struct verdict a = verdict_of(fuzz_policies[i].policy, data, size, &options);
-        const struct verdict b = verdict_of(&in_memory[i].policy, data, size, &options);
+        const struct verdict a = verdict_of(fuzz_policies[i].policy, data, size, &options, false);
+        const struct verdict b = verdict_of(&in_memory[i].policy, data, size, &options, false);
         verdict_require_same(&a, &b);
     }
     return 0;

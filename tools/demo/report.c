@@ -22,7 +22,7 @@ static void report_result(const struct upk_doc *doc, struct upk_value result) {
 
 static void report(const struct upk_doc *doc) {
     const struct upk_value root = upk_doc_root(doc);
-    switch (upk_object_row(root)) {
+    switch (upk_value_row(doc, root)) {
     case WORKER_RESULT_WORKER_BASH_BASHRESULT: report_result(doc, root); break;
     default: puts("plain data"); break;
     }

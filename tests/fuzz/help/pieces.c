@@ -165,18 +165,48 @@ static uint64_t key_of(const struct piece *piece) {
     return v;
 }
 
-static bool apply(struct stack *s, const struct piece *piece) {
-    size_t n;
-    uint64_t key;
+static bool mark(struct stack *s) {
+    if (s->mark_count == MARKS) return false;
+    s->marks[s->mark_count++] = s->depth;
+    return true;
+}
+
+static bool pop(struct stack *s) {
+    if (!free_depth(s) && !s->mark_count) return false;
+    if (free_depth(s)) {
+        s->depth--;
+    } else {
+        s->mark_count--;
+    }
+    return true;
+}
+
+static bool pop_mark(struct stack *s) {
+    if (!s->mark_count) return false;
+    s->depth = s->marks[--s->mark_count];
+    return true;
+}
+
+static bool get(struct stack *s, uint64_t key) {
+    return key < MEMO && s->memo[key] && push(s, (enum kind)(s->memo[key] - 1));
+}
+
+/* A name, its arguments above it, and where `n` is 3 keywords above those. */
+static bool call(struct stack *s, size_t n) {
+    if (free_depth(s) < n || kind_at(s, n - 2) != TUPLE) return false;
+    if (kind_at(s, n - 1) != NAME && kind_at(s, n - 1) != OBJECT) return false;
+    return (n == 2 || kind_at(s, 0) == DICT) && take(s, n, OBJECT);
+}
+
+static bool build(struct stack *s) {
+    if (free_depth(s) < 2 || kind_at(s, 1) != OBJECT) return false;
+    s->depth--;
+    return true;
+}
+
+/* The rest: opcodes of containers and their items; all others push a value of no kind that matters. */
+static bool apply_to_container(struct stack *s, const struct piece *piece) {
     switch (piece->op) {
-    case UPK_OP_UNKNOWN:
-    case UPK_OP_PROTO:
-    case UPK_OP_FRAME:
-    case UPK_OP_STOP: return false;
-    case UPK_OP_MARK:
-        if (s->mark_count == MARKS) return false;
-        s->marks[s->mark_count++] = s->depth;
-        return true;
     case UPK_OP_EMPTY_LIST: return push(s, LIST);
     case UPK_OP_EMPTY_DICT: return push(s, DICT);
     case UPK_OP_EMPTY_SET: return push(s, SET);
@@ -193,18 +223,20 @@ static bool apply(struct stack *s, const struct piece *piece) {
     case UPK_OP_APPENDS: return grow_many(s, LIST, false);
     case UPK_OP_SETITEMS: return grow_many(s, DICT, true);
     case UPK_OP_ADDITEMS: return grow_many(s, SET, false);
-    case UPK_OP_POP:
-        if (!free_depth(s) && !s->mark_count) return false;
-        if (free_depth(s)) {
-            s->depth--;
-        } else {
-            s->mark_count--;
-        }
-        return true;
-    case UPK_OP_POP_MARK:
-        if (!s->mark_count) return false;
-        s->depth = s->marks[--s->mark_count];
-        return true;
+    default: return push(s, ANY);
+    }
+}
+
+/* Does the opcode go with what is on the stack?  If so, the stack is as after it. */
+static bool apply(struct stack *s, const struct piece *piece) {
+    switch (piece->op) {
+    case UPK_OP_UNKNOWN:
+    case UPK_OP_PROTO:
+    case UPK_OP_FRAME:
+    case UPK_OP_STOP: return false;
+    case UPK_OP_MARK: return mark(s);
+    case UPK_OP_POP: return pop(s);
+    case UPK_OP_POP_MARK: return pop_mark(s);
     case UPK_OP_DUP: return free_depth(s) && push(s, kind_at(s, 0));
     case UPK_OP_MEMOIZE: return put(s, s->memo_count);
     case UPK_OP_PUT:
@@ -212,23 +244,14 @@ static bool apply(struct stack *s, const struct piece *piece) {
     case UPK_OP_LONG_BINPUT: return put(s, key_of(piece));
     case UPK_OP_GET:
     case UPK_OP_BINGET:
-    case UPK_OP_LONG_BINGET:
-        key = key_of(piece);
-        return key < MEMO && s->memo[key] && push(s, (enum kind)(s->memo[key] - 1));
+    case UPK_OP_LONG_BINGET: return get(s, key_of(piece));
     case UPK_OP_GLOBAL: return push(s, NAME);
     case UPK_OP_STACK_GLOBAL:
         return free_depth(s) >= 2 && kind_at(s, 0) == TEXT && kind_at(s, 1) == TEXT && take(s, 2, NAME);
     case UPK_OP_REDUCE:
-    case UPK_OP_NEWOBJ:
-    case UPK_OP_NEWOBJ_EX:
-        n = piece->op == UPK_OP_NEWOBJ_EX ? 3 : 2;
-        if (free_depth(s) < n || kind_at(s, n - 2) != TUPLE) return false;
-        if (kind_at(s, n - 1) != NAME && kind_at(s, n - 1) != OBJECT) return false;
-        return (n == 2 || kind_at(s, 0) == DICT) && take(s, n, OBJECT);
-    case UPK_OP_BUILD:
-        if (free_depth(s) < 2 || kind_at(s, 1) != OBJECT) return false;
-        s->depth--;
-        return true;
+    case UPK_OP_NEWOBJ: return call(s, 2);
+    case UPK_OP_NEWOBJ_EX: return call(s, 3);
+    case UPK_OP_BUILD: return build(s);
     case UPK_OP_INST: return collect(s, OBJECT, 0, false);
     case UPK_OP_OBJ:
         return s->mark_count && free_depth(s) && s->kinds[floor_of(s)] == NAME &&
@@ -239,7 +262,7 @@ static bool apply(struct stack *s, const struct piece *piece) {
     case UPK_OP_SHORT_BINUNICODE: return push(s, TEXT);
     case UPK_OP_BINPERSID: return take(s, 1, ANY);
     case UPK_OP_READONLY_BUFFER: return free_depth(s) > 0;
-    default: return push(s, ANY);
+    default: return apply_to_container(s, piece);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "../../../runtime/upk_tables.h"
 #include "../require.h"
 
-enum { MOST_TEXT = 1 << 14, MOST_VALUES = 1024 };
+enum { MOST_TEXT = 1 << 14, MOST_VALUES = 256 };
 
 bool printed_take(void *ctx, const char *at, size_t len) {
     struct printed *text = ctx;
@@ -31,16 +31,6 @@ static bool is_printable(const char *text, size_t len) {
     return true;
 }
 
-static unsigned class_of_code(unsigned code) {
-    switch (code) {
-#define UPK_X(number, name, cls, sentence) \
-    case number: return UPK_CLASS_##cls;
-        UPK_CODES(UPK_X)
-#undef UPK_X
-    }
-    return UPK_CLASS_COUNT;
-}
-
 static void require_text(size_t (*write)(const struct upk_error *, char *, size_t),
                          const struct upk_error *err, size_t least) {
     char whole[4096], part[16];
@@ -51,14 +41,14 @@ static void require_text(size_t (*write)(const struct upk_error *, char *, size_
 }
 
 void error_require_sound(const struct upk_error *err, size_t size) {
-    REQUIRE(err->code != UPK_OK && class_of_code(err->code) == err->cls);
+    REQUIRE(err->code != UPK_OK && err->cls != UPK_CLASS_OK && upk_code_class(err->code) == err->cls);
     REQUIRE(err->cls != UPK_CLASS_MISUSE && err->cls != UPK_CLASS_MEMORY);
     REQUIRE(err->offset <= size);
     require_text(upk_error_message, err, 1);
     require_text(upk_error_grant, err, 0);
-    REQUIRE(!(err->dangerous && upk_error_grant(err, NULL, 0) > 0));
-    const char *words[] = {err->module, err->name, err->detail,   err->path,
-                           err->policy, err->rule, err->file_kind};
+    REQUIRE(!((err->dangerous || err->change[0]) && upk_error_grant(err, NULL, 0) > 0));
+    const char *words[] = {err->module, err->name, err->detail, err->path,
+                           err->policy, err->rule, err->change, err->file_kind};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         REQUIRE(is_printable(words[i], strlen(words[i])));
     if (err->code == UPK_ERR_BUDGET)
@@ -76,7 +66,7 @@ void error_require_same(const struct upk_error *a, const struct upk_error *b) {
     upk_error_grant(b, other, sizeof other);
     REQUIRE(strcmp(one, other) == 0);
     REQUIRE(strcmp(a->path, b->path) == 0 && strcmp(a->policy, b->policy) == 0 &&
-            strcmp(a->rule, b->rule) == 0);
+            strcmp(a->rule, b->rule) == 0 && strcmp(a->change, b->change) == 0);
 }
 
 /* ---- documents */
@@ -118,7 +108,7 @@ static void later(struct heap *heap, struct upk_value v) {
 
 /* What a field's getters say is what the accessor says of the field. */
 static void require_fields(const struct upk_doc *doc, struct upk_value v) {
-    static const char *const names[] = {"a", "x", "exit_code", "__dict__", ""};
+    static const char *const names[] = {"a", "x", "__dict__"};
     struct upk_value field;
     const uint8_t *bytes;
     const char *text;
@@ -154,10 +144,12 @@ static void look_at(const struct upk_doc *doc, struct upk_value v, struct heap *
     if (upk_dict_get(v, "a", &value)) later(heap, value);
     if (upk_get_persid(v, &value)) later(heap, value);
     if (upk_get_member(doc, v, &value)) require_one_kind(value);
+    if (upk_get_member_name(doc, v, &name, &len)) REQUIRE(len > 0 && upk_value_row(doc, v) != 0);
     require_fields(doc, v);
     if (upk_kind(v) != UPK_OBJECT) return;
     REQUIRE(upk_object_class(doc, v, &module, &len, &name, &name_len) || !upk_doc_policy(doc));
     REQUIRE((upk_object_row(v) != 0) == (upk_doc_policy(doc) != NULL));
+    REQUIRE((upk_value_row(doc, v) != 0) == (upk_doc_policy(doc) != NULL));
     if (upk_object_args(v, &value)) later(heap, value);
     if (upk_object_kwargs(v, &value)) later(heap, value);
     if (upk_object_state(v, &value)) later(heap, value);
@@ -191,14 +183,14 @@ uint64_t document_print(const struct upk_doc *doc) {
 }
 
 struct verdict verdict_of(const struct upk_policy *policy, const uint8_t *data, size_t size,
-                          const struct upk_options *options) {
+                          const struct upk_options *options, bool walk) {
     struct verdict v;
     struct upk_doc *doc = NULL;
     memset(&v, 0, sizeof v);
     v.accepted = upk_decode(policy, data, size, options, &doc, &v.err);
     REQUIRE(v.accepted == (doc != NULL));
     if (doc) {
-        document_walk(doc);
+        if (walk) document_walk(doc);
         v.printed = document_print(doc);
     } else {
         error_require_sound(&v.err, size);

@@ -25,12 +25,12 @@ struct verdict {
 
 /* The hash of all that the printers write; stops every printer half way, too. */
 uint64_t document_print(const struct upk_doc *doc);
-/* Every accessor on every value, as far as some thousand of them go. */
+/* Every accessor on every value, as far as some hundred of them go. */
 void document_walk(const struct upk_doc *doc);
 
-/* Decode, walk, print.  A refusal is looked at by error_require_sound. */
+/* Decode, print, and walk if `walk`.  A refusal is looked at by error_require_sound. */
 struct verdict verdict_of(const struct upk_policy *policy, const uint8_t *data, size_t size,
-                          const struct upk_options *options);
+                          const struct upk_options *options, bool walk);
 void verdict_require_same(const struct verdict *a, const struct verdict *b);
 
 /* A code of its class, an offset inside the input, one printable line. */

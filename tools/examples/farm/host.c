@@ -64,7 +64,7 @@ static bool print_failure(const struct upk_doc *doc, struct upk_value error) {
 
 static bool print_result(const struct upk_doc *doc) {
     const struct upk_value root = upk_doc_root(doc);
-    switch (upk_object_row(root)) {
+    switch (upk_value_row(doc, root)) {
     case FARM_RESULTS_FARM_REPORT: return print_report(doc, root);
     case FARM_RESULTS_FARM_BUILDERROR: return print_failure(doc, root);
     default: return false;
