@@ -96,6 +96,9 @@ static struct token token_made(const struct syntax *s, int kind) {
 
 static struct token token_next(struct syntax *s) {
     struct token token = {.kind = TOK_EOF};
+    if (s->given_up) {
+        return token_made(s, TOK_EOF);
+    }
     if (s->queued != 0) {
         token = s->queue[0];
         s->queued--;
@@ -309,9 +312,21 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s) {
     return token.kind;
 }
 
+/* Did recovery come back to this place so often that it would never leave it? */
+static bool is_stuck(struct syntax *s, uint32_t at) {
+    enum { MOST_VISITS = 4 };
+    s->stuck = at == s->stuck_at ? s->stuck + 1 : 0;
+    s->stuck_at = at;
+    return s->stuck >= MOST_VISITS;
+}
+
 void tokens_recover(struct syntax *s, bool missing) {
     struct token found = s->last;
     statement_lost(s);
+    if (is_stuck(s, found.span.from)) { /* the rest of the file is not looked at */
+        s->given_up = true;
+        return;
+    }
     bool closes_block =
         found.kind == TOK_RIGHT_BRACE && s->nesting.block_depth < s->nesting_before.block_depth;
     if (missing || closes_block) {

@@ -265,6 +265,15 @@ def test_costs(policyc, scratch):
         check("cost of " + name, seconds < 4 and status == (0 if name == "channels" else 2), "%f s, %d: %s" % (seconds, status, messages))
 
 
+def test_recovery(policyc, scratch):
+    """Recovery puts tokens in and gives them back: it always moves on, or gives the rest of the file up."""
+    path = os.path.join(scratch, "recovery.policy")
+    write(path, 'policy p 1;\nmodule  P0063 at 3:30\npolicy 1p ;\nmodule "olicy p 1;\n'
+          'root { "a": "int", "b": ["x", 1] };\nx"; }\nxxxxxxxx')
+    done = policyc.run(path)
+    check("a file of broken braces ends", done[0] == 2, str(done)[:300])
+
+
 def test_gperf(scratch, build):
     """policyc with other programs in gperf's place."""
     parts = [path for path in sorted(glob.glob(build + "/release/tools/*.o")) if not path.endswith("/unpickle.o")]
@@ -377,6 +386,7 @@ def main():
         test_modes(policyc, scratch)
         test_names_of_files(policyc, scratch)
         test_costs(policyc, scratch)
+        test_recovery(policyc, scratch)
         test_gperf(scratch, sys.argv[1])
         test_colour(policyc, scratch)
         test_printable(policyc, scratch)
