@@ -83,10 +83,8 @@ struct syntax {
     size_t open_count;
     int closed;      /* the kind of bracket that `last` closes; 0: it closes none */
     bool recovering; /* skip to the end of the broken statement */
-    /* Recovery puts tokens in and gives them back, so it must be seen to move on: how often it stood at `stuck_at`. */
-    uint32_t stuck_at;
-    unsigned stuck;
-    bool given_up; /* there is nothing more to read */
+    bool gave_back;  /* some token was read again after an error (tokens.c); the last one stands at: */
+    uint32_t given_back_at;
     bool skipping; /* this is done now: what begins no word is said once */
 
     /* Takes what grammar actions write when the arena is full; mem->failed then stops the compile after the

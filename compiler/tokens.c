@@ -96,9 +96,6 @@ static struct token token_made(const struct syntax *s, int kind) {
 
 static struct token token_next(struct syntax *s) {
     struct token token = {.kind = TOK_EOF};
-    if (s->given_up) {
-        return token_made(s, TOK_EOF);
-    }
     if (s->queued != 0) {
         token = s->queue[0];
         s->queued--;
@@ -312,29 +309,27 @@ int pc_lex(union syntax_value *value, struct span *span, struct syntax *s) {
     return token.kind;
 }
 
-/* Did recovery come back to this place so often that it would never leave it? */
-static bool is_stuck(struct syntax *s, uint32_t at) {
-    enum { MOST_VISITS = 4 };
-    s->stuck = at == s->stuck_at ? s->stuck + 1 : 0;
-    s->stuck_at = at;
-    return s->stuck >= MOST_VISITS;
+/* May the token that did not fit be read again, behind what is put in before it?  Once: where the parser cannot take it even
+ * then it would come back for ever. */
+static bool give_back(struct syntax *s, const struct token *token) {
+    const bool first = !s->gave_back || s->given_back_at != token->span.from;
+    s->gave_back = true;
+    s->given_back_at = token->span.from;
+    return first;
 }
 
 void tokens_recover(struct syntax *s, bool missing) {
     struct token found = s->last;
     statement_lost(s);
-    if (is_stuck(s, found.span.from)) { /* the rest of the file is not looked at */
-        s->given_up = true;
-        return;
-    }
     bool closes_block =
         found.kind == TOK_RIGHT_BRACE && s->nesting.block_depth < s->nesting_before.block_depth;
-    if (missing || closes_block) {
+    bool again = (missing || closes_block) && !give_back(s, &found);
+    if ((missing || closes_block) && !again) {
         /* `found` comes again behind the semicolon, and is counted then. */
         s->nesting = s->nesting_before;
         queue_front(s, found);
         queue_front(s, (struct token){.kind = TOK_SEMICOLON, .span = {s->source, s->end, s->end}});
-    } else if (found.kind == TOK_RIGHT_BRACE && s->nesting_before.depth == 0) {
+    } else if (found.kind == TOK_RIGHT_BRACE && (again || s->nesting_before.depth == 0)) {
         /* A brace too many; what follows it is a statement of its own. */
         queue_front(s, token_made(s, TOK_SEMICOLON));
     } else {

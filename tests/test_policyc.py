@@ -266,7 +266,7 @@ def test_costs(policyc, scratch):
 
 
 def test_recovery(policyc, scratch):
-    """Recovery puts tokens in and gives them back: it always moves on, or gives the rest of the file up."""
+    """Recovery puts tokens in and gives them back: it always moves on, and reads a token again once at most."""
     path = os.path.join(scratch, "recovery.policy")
     write(path, 'policy p 1;\nmodule  P0063 at 3:30\npolicy 1p ;\nmodule "olicy p 1;\n'
           'root { "a": "int", "b": ["x", 1] };\nx"; }\nxxxxxxxx')
