@@ -87,7 +87,7 @@ def run(command, folder, variables):
 
 
 def copy_example(to):
-    shutil.copytree("tools/examples/farm", to, ignore=shutil.ignore_patterns("out"))
+    shutil.copytree("tools/examples/build-farm", to, ignore=shutil.ignore_patterns("out"))
 
 
 def install(build, scratch):
