@@ -5,6 +5,7 @@
  * Layer: runtime, part of native checks (check.h).
  */
 #include "check.h"
+#include "known.h"
 
 enum {
     DATE_BYTES = 4, /* year (2, high byte first), month, day */
@@ -15,13 +16,10 @@ enum {
 };
 
 static bool date_holds(struct native *c, const uint8_t *p, unsigned month) {
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     const unsigned year = (unsigned)p[0] << 8 | p[1], day = p[3];
     if (year < 1 || year > 9999) return check_fails(c, "date bytes: year %u", year);
     if (month < 1 || month > 12) return check_fails(c, "date bytes: month %u", month);
-    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    const unsigned most = days[month - 1] + (month == 2 && leap ? 1u : 0u);
-    if (day >= 1 && day <= most) return true;
+    if (day >= 1 && day <= days_of_month(year, month)) return true;
     return check_fails(c, "date bytes: day %u of month %u of year %u", day, month, year);
 }
 

@@ -1,7 +1,7 @@
 /* Native checks of numpy arrays and scalars: shape times item size is the length of the data, str data are code points, and
  * objects come as a list.
  *
- * Each proves the dtype too, unless its row did, so that it holds whatever row made the dtype.
+ * Each proves the dtype too, so that it holds whatever row made the dtype; what is proved of one is remembered.
  *
  * Source: array_setstate in numpy/core/src/multiarray/methods.c, scalar in multiarraymodule.c, _frombuffer in
  * numpy/core/numeric.py, __setstate__ in numpy/ma/core.py.
@@ -91,20 +91,11 @@ static bool texts_hold(struct native *c, const struct data *d, struct upk_value 
 
 /* ---- arrays */
 
-/* Many arrays share a dtype.  One that its own row proved need not be proved again; where a check has failed the document is
- * refused, and what it proved is not known. */
-static bool dtype_holds(struct native *c, struct upk_value dtype, struct npy_type *t) {
-    dtype = value_resolve(dtype);
-    const uint32_t form = dtype.kind == UPK_OBJECT ? dtype.as.cell->cap : 0;
-    const bool proved = form && c->m->policy->forms[form].check == UPK_CHECK_NPDTYPE && !c->m->native.object;
-    return (proved && !npy_read(dtype, t)) || numpy_dtype_holds(c, dtype, t);
-}
-
 /* A shape and a dtype that go together, and the number of items.  Items of no size would take any shape: no arrays of them. */
 static bool array_opens(struct native *c, struct upk_value shape, struct upk_value dtype, struct npy_type *t,
                         uint64_t *items) {
     shape = value_resolve(shape);
-    if (!dtype_holds(c, dtype, t)) return false;
+    if (!numpy_dtype_holds(c, dtype, t)) return false;
     if (t->itemsize == 0) return wrong(c, "its items have no size");
     if (shape.kind != UPK_TUPLE) return wrong(c, "its shape is no tuple");
     return npy_count(shape.as.cell, t->itemsize, items) ||
@@ -203,5 +194,5 @@ bool check_npscalar(struct native *c) {
     const struct upk_cell *const args = object_args(c->object);
     struct npy_type t;
     if (args->len != 2) return wrong(c, "a scalar not made of dtype and data");
-    return dtype_holds(c, args->items[0], &t) && data_hold(c, args->items[0], &t, 1, args->items[1]);
+    return numpy_dtype_holds(c, args->items[0], &t) && data_hold(c, args->items[0], &t, 1, args->items[1]);
 }

@@ -32,14 +32,18 @@ static bool has_only_args(const struct object *o) {
 
 /* ---- date and time */
 
+unsigned days_of_month(unsigned year, unsigned month) {
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return days[month - 1] + (month == 2 && leap ? 1u : 0u);
+}
+
 static bool date_from(const uint8_t b[4], struct known *out) {
-    static const uint8_t days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     out->year = (unsigned)b[0] << 8 | b[1];
     out->month = b[2];
     out->day = b[3];
-    if (out->year < 1 || out->year > 9999 || out->month < 1 || out->month > 12 || out->day < 1) return false;
-    bool leap = out->year % 4 == 0 && (out->year % 100 != 0 || out->year % 400 == 0);
-    return out->day <= days[out->month - 1] && (leap || out->month != 2 || out->day < 29);
+    if (out->year < 1 || out->year > 9999 || out->month < 1 || out->month > 12) return false;
+    return out->day >= 1 && out->day <= days_of_month(out->year, out->month);
 }
 
 static bool time_from(const uint8_t b[6], struct known *out) {
