@@ -5,57 +5,30 @@
 
 #include "suggest.h"
 
+/* The table takes each macro once, and those that are not there for empty. */
 static const struct shipped fragments[] = {
 #define FRAGMENT(file, name) {file, name},
-#define ROW(module, name, file)
-#define CLASS(module, name, file)
-#define NEED(file, other)
 #include "shipped.inc"
-#undef NEED
-#undef CLASS
-#undef ROW
-#undef FRAGMENT
 };
 enum { FRAGMENT_COUNT = sizeof fragments / sizeof fragments[0] };
 
 static const struct shipped_class classes[] = {
-#define FRAGMENT(file, name)
-#define ROW(module, name, file)
 #define CLASS(module, name, file) {module, name, file},
-#define NEED(file, other)
 #include "shipped.inc"
-#undef NEED
-#undef CLASS
-#undef ROW
-#undef FRAGMENT
 };
 enum { CLASS_COUNT = sizeof classes / sizeof classes[0] };
 
 static const struct shipped_class rows[] = {
-#define FRAGMENT(file, name)
 #define ROW(module, name, file) {module, name, file},
-#define CLASS(module, name, file)
-#define NEED(file, other)
 #include "shipped.inc"
-#undef NEED
-#undef CLASS
-#undef ROW
-#undef FRAGMENT
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
 static const struct {
     const char *file, *other;
 } needs[] = {
-#define FRAGMENT(file, name)
-#define ROW(module, name, file)
-#define CLASS(module, name, file)
 #define NEED(file, other) {file, other},
 #include "shipped.inc"
-#undef NEED
-#undef CLASS
-#undef ROW
-#undef FRAGMENT
 };
 enum { NEED_COUNT = sizeof needs / sizeof needs[0] };
 

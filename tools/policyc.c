@@ -20,6 +20,15 @@ struct options {
     struct compile_options compile;
 };
 
+/* Of `policyc FILE` and `policyc list`. */
+#define COMMON_OPTIONS                                                                             \
+    "  -I DIR             look for included files in DIR, after the including file's own folder\n" \
+    "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"                         \
+    "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"            \
+    "  --version          print the version\n"                                                     \
+    "  -h, --help         print this\n"                                                            \
+    "\n"
+
 static const char help[] =
     "usage: policyc FILE.policy [-o OUT.c] [-MD] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc list FILE.policy[:CHANNEL] [--spellings] [-I DIR]... [--policy-dir DIR]\n"
@@ -28,13 +37,7 @@ static const char help[] =
     "Compiles a policy for pickles to C tables for libupk.\n"
     "\n"
     "  -o OUT.c           write OUT.c and OUT.h; without it all is compiled and nothing written\n"
-    "  -MD                write OUT.d too: dependencies for make\n"
-    "  -I DIR             look for included files in DIR, after the including file's own folder\n"
-    "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"
-    "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"
-    "  --version          print the version\n"
-    "  -h, --help         print this\n"
-    "\n"
+    "  -MD                write OUT.d too: dependencies for make\n" COMMON_OPTIONS
     "`policyc list` prints what the policy grants, to be read and diffed; --help tells more.\n"
     "`policyc try --help` tells how to decide pickles under a policy without compiling C.\n"
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read or written.\n";
@@ -46,13 +49,7 @@ static const char help_list[] =
     "every\n"
     "setting, type and way to make an object, sorted, so that two listings can be compared.\n"
     "\n"
-    "  --spellings        also the other names under which streams may write what is granted\n"
-    "  -I DIR             look for included files in DIR, after the including file's own folder\n"
-    "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"
-    "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"
-    "  --version          print the version\n"
-    "  -h, --help         print this\n"
-    "\n"
+    "  --spellings        also the other names under which streams may write what is granted\n" COMMON_OPTIONS
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read.\n";
 
 static enum cli_exit usage(const struct options *o, const char *message, const char *what) {

@@ -90,9 +90,20 @@ FNR == 1 {
         take()
     }
 }
+# The four are macros of who includes the table: those that he leaves out are empty, and all of them are his for once.
+function print_around(what,    i, n, names) {
+    n = split("FRAGMENT(file, name)|ROW(module, name, file)|CLASS(module, name, file)|NEED(file, other)", names, "|")
+    for (i = 1; i <= n; i++) {
+        if (what == "before") print "#ifndef " substr(names[i], 1, index(names[i], "(") - 1) "\n#define " names[i] "\n#endif"
+        else print "#undef " substr(names[i], 1, index(names[i], "(") - 1)
+    }
+}
+
 END {
+    print_around("before")
     for (i = 0; i < n_fragments; i++) print fragments[i]
     for (i = 0; i < n_rows; i++) print rows[i]
     for (i = 0; i < n_classes; i++) print classes[i]
     print_needs()
+    print_around("behind")
 }
