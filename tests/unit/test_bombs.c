@@ -12,41 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <malloc.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "../../runtime/upk.h"
 #include "../../runtime/upk_tables.h"
+#include "costs.h"
 #include "values.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SLOWER 200.0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOWER 200.0
-#endif
-#endif
-#ifndef SLOWER
-#define SLOWER 1.0
-#endif
-
-struct bytes {
-    uint8_t *at;
-    size_t len, room;
-};
-
-static void put(struct bytes *b, const void *data, size_t len) {
-    if (len > b->room - b->len) {
-        b->room = 2 * b->room + len;
-        b->at = realloc(b->at, b->room);
-        assert_non_null(b->at);
-    }
-    memcpy(b->at + b->len, data, len);
-    b->len += len;
-}
-
-#define PUT(b, literal) put(b, literal, sizeof literal - 1)
+#define SLOWER (SANITIZED ? 200.0 : 1.0)
 
 /* malloc keeps what is freed: a page fault costs more than what is measured here. */
 static int keep_memory(void **state) {
@@ -54,12 +28,6 @@ static int keep_memory(void **state) {
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, 0x7fffffff);
     return 0;
-}
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
 /* Bytes that a call asked for, all in all. */

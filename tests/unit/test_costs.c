@@ -12,42 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "../../runtime/upk.h"
 #include "compiled.h"
+#include "costs.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SLOWER 100.0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOWER 100.0
-#endif
-#endif
-#ifndef SLOWER
-#define SLOWER 1.0
-#endif
+#define SLOWER (SANITIZED ? 100.0 : 1.0)
 
 extern const struct upk_policy numpy; /* shipped; a helper beside this file has the name of its header */
-
-struct bytes {
-    char *at;
-    size_t len, room;
-};
-
-static void put(struct bytes *b, const void *data, size_t len) {
-    if (len > b->room - b->len) {
-        b->room = 2 * b->room + len;
-        b->at = realloc(b->at, b->room);
-        assert_non_null(b->at);
-    }
-    memcpy(b->at + b->len, data, len);
-    b->len += len;
-}
-
-#define PUT(b, literal) put(b, literal, sizeof literal - 1)
 
 /* SHORT_BINUNICODE */
 static void put_str(struct bytes *b, const char *text) {
@@ -73,11 +47,9 @@ static void put_memo(struct bytes *b, char op, uint32_t key) {
 /* Seconds that a policy takes for a stream. */
 static double seconds(const struct upk_policy *policy, const struct bytes *b, bool *accepted,
                       struct upk_error *err) {
-    struct timespec from, to;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    const double start = now_us();
     *accepted = upk_check(policy, b->at, b->len, NULL, err);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+    return (now_us() - start) / 1e6;
 }
 
 enum { FLAGS = 400 };
@@ -91,7 +63,7 @@ static const struct upk_policy *many_flags(struct trial *t) {
         put(&text, row, (size_t)len);
     }
     put(&text, "} root any;", sizeof "} root any;");
-    const struct upk_policy *policy = trial_policy(t, text.at);
+    const struct upk_policy *policy = trial_policy(t, (const char *)text.at);
     free(text.at);
     return policy;
 }
