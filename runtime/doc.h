@@ -18,7 +18,8 @@
 /* struct upk_value.flags */
 enum {
     VALUE_ASCII = 1,   /* STR, STR8: every byte is below 0x80 */
-    VALUE_READONLY = 2 /* BUFFER */
+    VALUE_READONLY = 2, /* BUFFER */
+    VALUE_SHARED = 4    /* STR, STR8, BYTES, BIGINT: taken from the memo */
 };
 
 enum cell_flag {
@@ -42,14 +43,19 @@ enum cell_flag {
     CELL_KEYED = 32768  /* TUPLE, FROZENSET: part of a key, looked through once */
 };
 
-/* TUPLE, FROZENSET, LIST, DICT, SET; PERSID (items[0] is the id); the head of BYTEARRAY, GLOBAL and OBJECT.  32 bytes. */
+/* TUPLE, FROZENSET, LIST, DICT, SET; the head of BYTEARRAY, GLOBAL, PERSID and OBJECT.  32 bytes. */
 struct upk_cell {
     struct upk_value *items;
     uint32_t len, cap; /* of items; a dict of n pairs has len 2n.  OBJECT: row and form instead */
-    uint32_t
-        size; /* values when sharing is written out, itself included; saturates at UINT32_MAX.  Exact unless the
-                        * document is `stale` */
-    uint32_t depth; /* levels, a leaf is 1; alike */
+    union {
+        struct { /* until the document is accepted */
+            uint32_t
+                size; /* values when sharing is written out, itself included; saturates at UINT32_MAX.  Exact
+                                * unless the document is `stale` */
+            uint32_t depth; /* levels, a leaf is 1; alike */
+        };
+        void *host; /* afterwards, of a host that builds from it: what it built; NULL once it begins */
+    };
     uint16_t flags; /* enum cell_flag */
     uint8_t kind;   /* enum upk_kind */
     uint8_t op;     /* OBJECT, GLOBAL: enum upk_op that made it */
@@ -69,6 +75,12 @@ struct global {
     uint32_t old;  /* 1: below protocol 3, N1 applies */
     uint32_t uses; /* how often a name opcode asked for it */
     uint64_t at;   /* offset of the first name opcode */
+};
+
+struct persid {
+    struct upk_cell cell; /* items[0]: the id */
+    struct persid *next;  /* the one made after it */
+    uint64_t at;          /* offset of its opcode */
 };
 
 /* What few objects have. */
@@ -128,6 +140,7 @@ struct upk_doc {
     const struct upk_policy *policy; /* NULL: inspected */
     struct upk_value root;
     struct object *objects; /* all that were made, oldest first, also those popped later */
+    struct persid *persids; /* alike */
     bool
         stale; /* something grew after it was absorbed: sizes, depths and CELL_ODD are not exact, cycles are possible */
     bool cyclic; /* set by measure when stale */
@@ -176,6 +189,10 @@ static inline struct object *as_object(struct upk_cell *c) {
 static inline struct global *as_global(struct upk_cell *c) {
     assert(c->kind == UPK_GLOBAL);
     return (struct global *)(void *)c;
+}
+static inline struct persid *as_persid(struct upk_cell *c) {
+    assert(c->kind == UPK_PERSID);
+    return (struct persid *)(void *)c;
 }
 static inline struct bytearray *as_bytearray(struct upk_cell *c) {
     assert(c->kind == UPK_BYTEARRAY);

@@ -356,7 +356,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             POPS(1);
             ROOM();
             *sp = sp[-1];
-            sp++;
+            sp++->flags |= VALUE_SHARED;
             continue;
 
         case UPK_OP_MEMOIZE:
@@ -391,7 +391,9 @@ INLINE bool run(struct machine *m, const bool counting) {
         get:
             ROOM();
             if (n < m->memo_len && m->memo[n].kind) {
-                *sp++ = m->memo[n];
+                uint64_t words[2];
+                memcpy(words, &m->memo[n], sizeof words);
+                value_store(sp++, words[0] | HEAD(0, VALUE_SHARED, 0), words[1]);
                 continue;
             }
             CALL(memo_get(m, n, m->sp));

@@ -75,6 +75,7 @@ struct machine {
 
     struct upk_cell *empty_tuple; /* NULL until needed */
     struct object *last_object;
+    struct persid *last_persid;
     size_t next_buffer;
     uint64_t ops, nodes, calls, key_work, depth, expanded;
     uint64_t most_marks, most_string, most_items, most_digits, most_long, most_name; /* figures for a scan */

@@ -75,12 +75,14 @@ bool memo_put(struct machine *m, uint64_t key, struct upk_value v) {
 bool memo_get(struct machine *m, uint64_t key, struct upk_value *out) {
     if (key < m->memo_len && m->memo[key].kind) {
         *out = m->memo[key];
+        out->flags |= VALUE_SHARED;
         return true;
     }
     if (m->sparse_count) {
         const struct memo_slot *slot = sparse_find(m, key);
         if (slot->key) {
             *out = slot->value;
+            out->flags |= VALUE_SHARED;
             return true;
         }
     }

@@ -135,8 +135,18 @@ bool do_obj(struct machine *m) {
 }
 
 bool do_persid(struct machine *m, struct upk_value id, struct upk_value *out) {
-    struct upk_cell *c = cell_new(m, UPK_PERSID);
-    if (!c || !cell_extend(m, c, &id, 1)) return false;
+    struct persid *persid = mem_alloc(&m->doc->mem, sizeof *persid);
+    if (!persid) return machine_fail_memory(m);
+    *persid =
+        (struct persid){.cell = {.size = 1, .depth = 1, .kind = UPK_PERSID}, .at = (uint64_t)(m->at - m->start)};
+    struct upk_cell *c = &persid->cell;
+    if (!cell_extend(m, c, &id, 1)) return false;
+    if (m->last_persid) {
+        m->last_persid->next = persid;
+    } else {
+        m->doc->persids = persid;
+    }
+    m->last_persid = persid;
     /* What the host was asked about is what it gets: the id is as good as an argument. */
     if (m->policy && (!freeze_arguments(m, c) || !harden(m, value_of_cell(c), false))) return false;
     if (m->options->persid && !m->options->persid(m->options->persid_ctx, id))

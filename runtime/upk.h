@@ -148,7 +148,11 @@ enum upk_class_of_refusal {
     X(214, CALLED_VALUE, RECIPE, "a computed value is called")                                          \
     X(215, PERSID_REFUSED, KIND, "the host refuses this persistent id")                                 \
     X(220, NATIVE, NATIVE, "a native check refuses this value")                                         \
+    X(221, UNBOUND, GLOBAL, "name is granted, but this process has nothing under it")                   \
+    X(222, BINDING, RECIPE, "what this process has under the name is not what the policy says")         \
+    X(223, BUILDING, NATIVE, "the value cannot be built")                                               \
     X(301, BUDGET, LIMIT, "over a budget")                                                              \
+    X(302, HASHES, LIMIT, "too many keys of one hash")                                                  \
     X(401, MEMORY, MEMORY, "out of memory")                                                             \
     X(901, MISUSE, MISUSE, "wrong arguments of the caller")                                             \
     X(902, TABLE, MISUSE, "policy table of another version, or damaged")

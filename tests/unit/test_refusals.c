@@ -140,7 +140,9 @@ static const struct refusal refusals[PLACES] = {
 };
 
 /* Those that no stream gets; they have tests of their own below. */
-static const enum code_place without_stream[] = {AT_MEMORY, AT_MISUSE, AT_TABLE};
+static const enum code_place without_stream[] = {AT_MEMORY, AT_MISUSE, AT_TABLE,
+                                                 /* of the CPython host: tests/test_python_*.py */
+                                                 AT_UNBOUND, AT_BINDING, AT_BUILDING, AT_HASHES};
 
 static const struct {
     unsigned code;
