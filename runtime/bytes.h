@@ -48,6 +48,8 @@ static inline uint64_t text_word(const uint8_t *p, size_t n) {
     return w;
 }
 
+typedef uint64_t bytes_vector __attribute__((vector_size(16)));
+
 /* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
  * lengths of keys and words are random to a branch predictor: there is no branch on them below 32. */
 __attribute__((always_inline)) static inline bool ascii_short(const uint8_t *p, size_t n,
@@ -56,10 +58,11 @@ __attribute__((always_inline)) static inline bool ascii_short(const uint8_t *p, 
     static const uint8_t window[64] = {HIGH, HIGH, HIGH, HIGH}; /* from 32 - n: the high bits of n bytes */
 #undef HIGH
     if (n > 32 || end - p < 32) return false;
-    uint64_t text[4], mask[4];
+    bytes_vector text[2], mask[2];
     memcpy(text, p, sizeof text);
     memcpy(mask, window + 32 - n, sizeof mask);
-    return !((text[0] & mask[0]) | (text[1] & mask[1]) | (text[2] & mask[2]) | (text[3] & mask[3]));
+    const bytes_vector high = (text[0] & mask[0]) | (text[1] & mask[1]);
+    return !(high[0] | high[1]);
 }
 
 /* n bytes are this word. */

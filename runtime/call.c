@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "machine.h"
+#include "cells.h"
 
 enum { NAMES_LISTED = 8 }; /* so many names are looked through one by one; more are hashed */
 
@@ -25,7 +25,7 @@ static struct global *global_new(struct machine *m, const uint8_t *module, size_
         .module_len = (uint32_t)module_len,
         .name_len = (uint32_t)name_len,
         .old = old,
-        .at = (uint64_t)(m->at - m->start),
+        .at = offset_of(m, m->at),
     };
     return g;
 }
@@ -137,12 +137,11 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
 
 /* Nothing may change any more in a value without compound members that is a state, nor in arguments (rules 2 and 9); nothing
  * may be added to an object after its BUILD, or when its row permits no step.  Then it can be matched at once. */
-static bool match_if_final(struct machine *m, struct object *o) {
+static bool match_if_final(struct machine *m, struct object *o, const struct upk_row *row) {
     const uint32_t steps = UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
-    const struct upk_row *row = &m->policy->rows[o->cell.len];
-    bool final = o->cell.flags & CELL_BUILT || !(row->flags & steps);
+    if (!(o->cell.flags & CELL_BUILT) && row->flags & steps) return true;
     bool flat = !kind_has_cell(o->state.kind) || !(o->state.as.cell->flags & CELL_HAS_CELL);
-    if (!final || !flat || o->more || o->state.kind == UPK_OBJECT || row->form_count == 0) return true;
+    if (!flat || o->more || o->state.kind == UPK_OBJECT || row->form_count == 0) return true;
     if (row->special == UPK_SPECIAL_PARTIAL) return true; /* it may still be used up by a call of it (N8) */
     return match_early(m->doc, o) || machine_fail_memory(m);
 }
@@ -160,8 +159,7 @@ struct object_more *object_extend(struct machine *m, struct object *o) {
 }
 
 static bool count_call(struct machine *m, uint32_t row) {
-    uint32_t most = m->policy->rows[row].calls;
-    if (!most) return true;
+    const uint32_t most = m->policy->rows[row].calls;
     if (!m->row_calls) {
         size_t size = m->policy->row_count * sizeof *m->row_calls;
         m->row_calls = mem_resize(&m->doc->mem, NULL, 0, size);
@@ -176,8 +174,16 @@ static bool count_call(struct machine *m, uint32_t row) {
     return false;
 }
 
+/* A call of a name that spells nothing: as a rule. */
+static bool is_plain_call(const struct machine *m, struct upk_value callee, const struct upk_value *kw) {
+    return callee.kind == UPK_GLOBAL && !kw &&
+           (m->op == UPK_OP_NEWOBJ ||
+            (m->op == UPK_OP_REDUCE && m->policy->rows[callee.as.cell->len].special == UPK_SPECIAL_NONE));
+}
+
 bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw,
                struct upk_value *out) {
+    m->events++;
     if (!fail_over(m, UPK_BUDGET_CALLS, ++m->calls)) return false;
     if (callee.kind != UPK_GLOBAL && callee.kind != UPK_OBJECT) {
         return machine_fail_detail(m, UPK_ERR_CALLABLE, "found a %s", kind_word(callee.kind));
@@ -192,13 +198,12 @@ bool call_make(struct machine *m, struct upk_value callee, struct upk_value args
         .cell = {.size = 1, .depth = 1, .kind = UPK_OBJECT, .op = (uint8_t)m->op},
         .callee = callee.as.cell,
         .args = args.as.cell,
-        .at = (uint64_t)(m->at - m->start),
+        .at = offset_of(m, m->at),
     };
-    struct upk_value parts[3] = {callee, args};
-    if (kw) parts[2] = *kw;
-    cell_absorb(m, &o->cell, parts, kw ? 3 : 2);
-    o->cell.flags &= (uint16_t)~CELL_ODD; /* what is odd in an object is for its row to judge */
+    object_absorb(m, o, callee);
+    object_absorb(m, o, args);
     if (kw) {
+        object_absorb(m, o, *kw);
         struct object_more *more = object_extend(m, o);
         if (!more) return false;
         more->kw = kw->as.cell;
@@ -211,10 +216,18 @@ bool call_make(struct machine *m, struct upk_value callee, struct upk_value args
     m->last_object = o;
     if (m->policy) {
         if (!freeze_arguments(m, o->args) || (kw && !freeze_arguments(m, kw->as.cell))) return false;
-        if (!normalise_call(m, o) || !count_call(m, o->cell.len)) return false;
+        if (is_plain_call(m, callee, kw)) {
+            o->cell.len = callee.as.cell->len;
+            o->cell.index = m->op == UPK_OP_NEWOBJ ? UPK_VERB_NEW : UPK_VERB_CALL;
+            if (!harden(m, o->args)) return false;
+        } else if (!normalise_call(m, o)) {
+            return false;
+        }
+        const struct upk_row *row = &m->policy->rows[o->cell.len];
+        if (row->calls && !count_call(m, o->cell.len)) return false;
         if (!(o->cell.flags & CELL_NORMAL)) {
             m->doc->unjudged++;
-            if (!match_if_final(m, o)) return false;
+            if (!match_if_final(m, o, row)) return false;
         }
     }
     *out = value_of_cell(&o->cell);
@@ -228,7 +241,7 @@ static bool fail_step(struct machine *m, const char *what, struct upk_value targ
 }
 
 /* May this object take the step now?  (policy only) */
-static bool may_step(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
+static bool may_step_now(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
     if (o->cell.flags & CELL_NORMAL) {
         struct upk_value v = value_of_cell((struct upk_cell *)(uintptr_t)&o->cell);
         if (o->more->value.kind == UPK_GLOBAL) return fail_step(m, what, v);
@@ -242,6 +255,12 @@ static bool may_step(struct machine *m, const struct object *o, uint32_t row_fla
     return true;
 }
 
+static bool may_step(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
+    const bool may = !(o->cell.flags & (CELL_NORMAL | CELL_BUILT | CELL_HARD)) &&
+                     m->policy->rows[o->cell.len].flags & row_flag;
+    return may || may_step_now(m, o, row_flag, what);
+}
+
 bool call_build(struct machine *m, struct upk_value target, struct upk_value state) {
     if (target.kind != UPK_OBJECT) return fail_step(m, "BUILD", target);
     struct object *o = as_object(target.as.cell);
@@ -249,14 +268,16 @@ bool call_build(struct machine *m, struct upk_value target, struct upk_value sta
     if (m->policy && !may_step(m, o, UPK_ROW_STATE, "BUILD")) return false;
     if (m->policy) freeze_state(state);
     o->state = state;
-    o->built_at = (uint64_t)(m->at - m->start);
-    cell_absorb(m, &o->cell, &state, 1);
-    o->cell.flags = (uint16_t)((o->cell.flags & ~CELL_ODD) | CELL_BUILT);
-    return !m->policy || match_if_final(m, o);
+    m->events++;
+    o->built_at = offset_of(m, m->at);
+    object_absorb(m, o, state);
+    o->cell.flags |= CELL_BUILT;
+    return !m->policy || match_if_final(m, o, &m->policy->rows[o->cell.len]);
 }
 
 static bool object_grow(struct machine *m, struct object *o, unsigned container, const struct upk_value *v,
-                        size_t n, const char *what) {
+                        size_t n) {
+    const char *what = upk_op_name(m->op);
     uint32_t row_flag = container == UPK_LIST   ? UPK_ROW_ITEMS
                         : container == UPK_DICT ? UPK_ROW_PAIRS
                                                 : UPK_ROW_ADDS;
@@ -289,15 +310,6 @@ static bool object_grow(struct machine *m, struct object *o, unsigned container,
 
 bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v,
                size_t n) {
-    const char *what = upk_op_name(m->op);
-    if (target.kind == UPK_OBJECT) return object_grow(m, as_object(target.as.cell), container, v, n, what);
-    if (target.kind != container) return fail_step(m, what, target);
-    struct upk_cell *c = target.as.cell;
-    if (c->flags & (CELL_FROZEN | CELL_HARD) && m->policy) {
-        return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE,
-                                   "%s on a %s", what, kind_word(c->kind));
-    }
-    uint32_t from = c->len;
-    if (!cell_extend(m, c, v, n)) return false;
-    return container == UPK_LIST || keys_check(m, c, from);
+    if (target.kind != UPK_OBJECT) return fail_step(m, upk_op_name(m->op), target);
+    return object_grow(m, as_object(target.as.cell), container, v, n);
 }

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "machine.h"
+#include "cells.h"
 
 struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n) {
     struct bytearray *b = mem_alloc(&m->doc->mem, sizeof *b);
@@ -17,12 +17,6 @@ struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n) {
     b->bytes = p;
     return &b->cell;
 }
-
-enum {
-    ODD_KINDS = 1 << UPK_BUFFER | 1 << UPK_EXT | 1 << UPK_GLOBAL | 1 << UPK_PERSID,
-    UNHASHABLE_KINDS = 1 << UPK_LIST | 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_BYTEARRAY | 1 << UPK_BUFFER |
-                       1 << UPK_EXT | 1 << UPK_PERSID
-};
 
 bool value_hashable(struct upk_value v) {
     v = value_resolve(v);
@@ -45,55 +39,15 @@ static void absorb_cell(struct upk_cell *c, struct upk_value v) {
     }
 }
 
-/* The same for values whose kinds are known as a set of bits. */
-static void absorb_kinds(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n,
-                         uint32_t kinds) {
-    uint64_t size = (uint64_t)c->size + n;
-    c->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-    if (c->depth < 2) c->depth = 2;
+void absorb_each(struct upk_cell *c, const struct upk_value *v, size_t n, uint32_t kinds) {
     if (kinds & ODD_KINDS) c->flags |= CELL_ODD;
-    if (kinds & COMPOUND_KINDS) {
-        c->flags |= CELL_HAS_CELL;
-        for (size_t i = 0; i < n; i++) {
-            if (COMPOUND_KINDS >> v[i].kind & 1) absorb_cell(c, v[i]);
-        }
-    }
-    if (c->kind == UPK_TUPLE && kinds & (UNHASHABLE_KINDS | 1 << UPK_TUPLE | 1 << UPK_OBJECT)) {
-        for (size_t i = 0; i < n; i++) {
-            if (!value_hashable(v[i])) c->flags |= CELL_UNHASHABLE;
-        }
-    }
-    if (c->flags & CELL_ABSORBED) m->doc->stale = true;
-}
-
-void cell_absorb(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
-    uint32_t kinds = 0;
-    for (size_t i = 0; i < n; i++) kinds |= 1u << v[i].kind;
-    if (n) absorb_kinds(m, c, v, n, kinds);
-}
-
-/* Copy values; returns their kinds as a set of bits. */
-static inline uint32_t values_copy(struct upk_value *to, const struct upk_value *from, size_t n) {
-    uint32_t kinds = 0;
+    if (kinds & COMPOUND_KINDS) c->flags |= CELL_HAS_CELL;
+    const bool tuple = c->kind == UPK_TUPLE;
     for (size_t i = 0; i < n; i++) {
-        to[i] = from[i];
-        kinds |= 1u << from[i].kind;
+        if (v[i].kind < UPK_BUFFER) continue; /* a scalar */
+        if (COMPOUND_KINDS >> v[i].kind & 1) absorb_cell(c, v[i]);
+        if (tuple && !value_hashable(v[i])) c->flags |= CELL_UNHASHABLE;
     }
-    return kinds;
-}
-
-bool cell_extend(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
-    uint64_t len = (uint64_t)c->len + n;
-    uint64_t members = c->kind == UPK_DICT ? len / 2 : len;
-    if (members > m->most_items) m->most_items = members;
-    if (!fail_over(m, UPK_BUDGET_ITEMS, members)) return false;
-    if (n == 0) return true;
-    if (!mem_grow_items(&m->doc->mem, c, (uint32_t)len)) return machine_fail_memory(m);
-    assert(len <= c->cap);
-    uint32_t kinds = values_copy(c->items + c->len, v, n);
-    c->len = (uint32_t)len;
-    absorb_kinds(m, c, v, n, kinds);
-    return true;
 }
 
 struct upk_cell *tuple_new(struct machine *m, const struct upk_value *items, size_t n) {

@@ -40,7 +40,6 @@ static bool measure(struct machine *m) {
 static bool match(struct machine *m) {
     struct match_result why;
     uint64_t matches = 0;
-    memset(&why, 0, sizeof why);
     assert(m->pending_len == 0); /* all keys are checked: none of a dict are equal */
     switch (match_document(m->doc, m->budgets[UPK_BUDGET_MATCHES], &matches, &why)) {
     case MATCH_OK: return true;
@@ -64,10 +63,13 @@ static bool match(struct machine *m) {
     return false;
 }
 
-static bool over_bytes(const struct upk_options *o, const uint64_t *budgets, size_t len,
-                       struct upk_error *e) {
-    uint64_t bytes = len;
+static uint64_t buffer_bytes(const struct upk_options *o) {
+    uint64_t bytes = 0;
     for (size_t i = 0; i < o->buffer_count; i++) bytes = add_saturated(bytes, o->buffers[i].len);
+    return bytes;
+}
+
+static bool over_bytes(const uint64_t *budgets, uint64_t bytes, struct upk_error *e) {
     if (bytes <= budgets[UPK_BUDGET_BYTES]) return false;
     error_set(e, UPK_ERR_BUDGET, 0, 0);
     e->budget = UPK_BUDGET_BYTES;
@@ -84,7 +86,7 @@ static struct upk_doc *doc_new(const struct upk_policy *policy, const struct upk
     struct upk_doc *doc = mem_alloc(&mem, sizeof *doc); /* it lives in its own arena */
     *over_cap = mem.over_cap;
     if (!doc) return NULL;
-    memset(doc, 0, sizeof *doc);
+    mem_clear(doc, sizeof *doc);
     doc->mem = mem;
     doc->policy = policy;
     doc->expanded_budget = budgets[UPK_BUDGET_EXPANDED];
@@ -127,15 +129,17 @@ static void complete_error(struct machine *m) {
     struct upk_error *e = &m->error;
     bool malformed =
         e->code < 200 || e->code == UPK_ERR_OPCODE_REFUSED || e->code == UPK_ERR_PROTOCOL_REFUSED;
-    const char *kind =
-        malformed && m->protocol < 2 ? sniff_file(m->start, (size_t)(m->end - m->start)) : NULL;
+    const char *kind = !malformed || m->protocol >= 2 ? NULL
+                       : m->base                      ? sniff_file(m->input->head, m->input->head_len)
+                                                      : sniff_file(m->start, (size_t)(m->end - m->start));
     if (kind) (void)snprintf(e->file_kind, sizeof e->file_kind, "%s", kind);
     error_policy(e, m->policy);
     error_advise(e, m->policy, m->protocol, m->part);
 }
 
 bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len,
-                    const struct upk_options *o, const uint64_t *budgets, bool counting, bool *ran) {
+                    struct input *in, const struct upk_options *o, const uint64_t *budgets, bool counting,
+                    bool *ran) {
     static const uint8_t nothing[1];
     bool over_cap;
     *ran = false;
@@ -145,7 +149,8 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
         return false;
     }
     if (!bytes) bytes = nothing;
-    if (over_bytes(o, budgets, len, &m->error)) {
+    const uint64_t beside = buffer_bytes(o);
+    if (over_bytes(budgets, add_saturated(beside, len), &m->error)) {
         error_policy(&m->error, policy);
         error_advise(&m->error, policy, 0, "");
         return false;
@@ -158,27 +163,34 @@ bool machine_decode(struct machine *m, const struct upk_policy *policy, const ui
         error_policy(&m->error, policy);
         return false;
     }
-    bool copied = !(o->flags & UPK_COPY) || copy_bytes(doc, &bytes, len);
+    bool copied = in || !(o->flags & UPK_COPY) || copy_bytes(doc, &bytes, len);
     copied = copied && copy_buffers(doc, (o->flags & UPK_COPY) != 0);
     machine_init(m, doc, o, budgets, bytes, len);
     m->counting = counting;
+    m->input = in;
+    if (in) {
+        in->beside = beside;
+        in->most = budgets[UPK_BUDGET_BYTES] - beside;
+        if (in->most > SIZE_MAX / 4) in->most = SIZE_MAX / 4; /* so that lengths can be doubled */
+    }
     if (counting) memset(m->op_counts, 0, sizeof m->op_counts);
     *ran = true;
     bool ok = copied ? machine_run(m) : machine_fail_memory(m);
     ok = ok && measure(m) && (!policy || (keys_finish(m) && match(m)));
     if (!ok) complete_error(m);
-    if (ok && o->used) *o->used = (size_t)(m->p - m->start);
+    if (ok && o->used) *o->used = (size_t)offset_of(m, m->p);
     return ok;
 }
 
-static bool decode(const struct upk_policy *policy, const void *bytes, size_t len,
+static bool decode(const struct upk_policy *policy, const void *bytes, size_t len, struct input *in,
                    const struct upk_options *options, struct upk_doc **out, struct upk_error *err) {
     static const struct upk_options none;
     const struct upk_options *o = options ? options : &none;
     const uint64_t *budgets = policy ? policy->budgets : o->budgets ? o->budgets : upk_budget_standard;
     struct machine m;
-    bool ran, ok = machine_decode(&m, policy, bytes, len, o, budgets, false, &ran);
+    bool ran, ok = machine_decode(&m, policy, bytes, len, in, o, budgets, false, &ran);
     if (ran) {
+        if (!ok && err) machine_place(&m);
         machine_free(&m);
         if (ok && out) {
             mem_trim(&m.doc->mem);
@@ -204,16 +216,27 @@ bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len,
                 const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
     if (!table_fits(policy, err)) return false;
     if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
-    return decode(policy, bytes, len, options, doc, err);
+    return decode(policy, bytes, len, NULL, options, doc, err);
+}
+
+bool upk_decode_from(const struct upk_policy *policy, upk_read_fn read, void *read_ctx,
+                     const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
+    if (!table_fits(policy, err)) return false;
+    if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
+    if (!read) return misuse(err, UPK_ERR_MISUSE, "no reader");
+    struct upk_options o = options ? *options : (struct upk_options){0};
+    o.flags |= UPK_ALLOW_TRAILING;
+    struct input in = {.read = read, .ctx = read_ctx};
+    return decode(policy, NULL, 0, &in, &o, doc, err);
 }
 
 bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
                const struct upk_options *options, struct upk_error *err) {
-    return table_fits(policy, err) && decode(policy, bytes, len, options, NULL, err);
+    return table_fits(policy, err) && decode(policy, bytes, len, NULL, options, NULL, err);
 }
 
 bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
                  struct upk_error *err) {
     if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
-    return decode(NULL, bytes, len, options, doc, err);
+    return decode(NULL, bytes, len, NULL, options, doc, err);
 }

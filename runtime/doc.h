@@ -17,9 +17,10 @@
 
 /* struct upk_value.flags */
 enum {
-    VALUE_ASCII = 1,   /* STR, STR8: every byte is below 0x80 */
+    VALUE_ASCII = 1,    /* STR, STR8: every byte is below 0x80 */
     VALUE_READONLY = 2, /* BUFFER */
-    VALUE_SHARED = 4    /* STR, STR8, BYTES, BIGINT: taken from the memo */
+    VALUE_SHARED = 4,   /* STR, STR8, BYTES, BIGINT: taken from the memo */
+    VALUE_WATCHED = 8   /* in a machine that goes on after a refusal: what place.c follows */
 };
 
 enum cell_flag {
@@ -40,7 +41,11 @@ enum cell_flag {
     CELL_SPREAD =
         8192, /* OBJECT: N6 with base tuple: args is (tuple,), and the recipe may mean C(*tuple) or C(tuple) */
     CELL_LARGE = 16384, /* items stand in a block of their own (mem_large) */
-    CELL_KEYED = 32768  /* TUPLE, FROZENSET: part of a key, looked through once */
+    CELL_KEYED = 32768, /* TUPLE, FROZENSET: part of a key, looked through once */
+    /* Of kinds that do not use these bits otherwise. */
+    CELL_KEYS_WAIT = 256, /* DICT, SET, FROZENSET: its keys wait to be checked */
+    CELL_HOSTED = 2048,   /* all but OBJECT: a host that builds has set `host` */
+    OBJECT_HOSTED = 16    /* OBJECT: alike */
 };
 
 /* TUPLE, FROZENSET, LIST, DICT, SET; the head of BYTEARRAY, GLOBAL, PERSID and OBJECT.  32 bytes. */
@@ -54,13 +59,16 @@ struct upk_cell {
                                 * unless the document is `stale` */
             uint32_t depth; /* levels, a leaf is 1; alike */
         };
-        void *host; /* afterwards, of a host that builds from it: what it built; NULL once it begins */
+        void *host; /* afterwards, of a host that builds from it: what it built; see CELL_HOSTED */
     };
     uint16_t flags; /* enum cell_flag */
     uint8_t kind;   /* enum upk_kind */
-    uint8_t op;     /* OBJECT, GLOBAL: enum upk_op that made it */
+    uint8_t
+        op; /* OBJECT, GLOBAL: enum upk_op that made it.  DICT: a number that only dicts of the same keys in the same
+                     * order have, 0 none */
     uint32_t
-        index; /* DICT, SET, FROZENSET: 1 when its keys wait to be checked.  OBJECT: enum upk_verb after normalisation */
+        index; /* LIST, DICT, SET: how many calls and BUILDs the stream had done when it last put members in (UINT32_MAX: so
+                * many or more).  OBJECT: enum upk_verb after normalisation */
 };
 
 struct bytearray {
@@ -113,12 +121,16 @@ struct mem {
     struct upk_allocator allocator;
     uint64_t used, cap;
     bool over_cap; /* the last failure was the cap, not the allocator */
-    struct mem_block *blocks, *large;
+    struct mem_block *blocks, *large, *chunks;
     uint8_t *cursor, *end; /* of the newest arena block */
 };
 
+/* Ask for huge pages where the block is large enough for them to pay. */
+void mem_advise_huge(void *block, size_t size);
 void mem_init(struct mem *m, const struct upk_allocator *allocator, uint64_t cap);
 void mem_free(struct mem *m);
+/* memset to 0 by a call: what compilers write for a known length of some hundred bytes is slower by far. */
+void mem_clear(void *p, size_t n);
 /* A plain resizable array outside the arena (the caller frees with n = 0); NULL on failure, and `old` is still there. */
 void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n);
 void *mem_slow(struct mem *m, size_t n);
@@ -130,6 +142,9 @@ static inline void *mem_alloc(struct mem *m, size_t n) {
     m->cursor += n;
     return p;
 }
+/* A chunk of input, n bytes that stay where they are until mem_free; `last` (NULL: a new one) is the newest, which is enlarged and
+ * may move.  NULL on failure, and `last` is still there. */
+uint8_t *mem_chunk(struct mem *m, uint8_t *last, size_t n);
 /* Make room for `need` members in all; false: out of memory, the cell is unchanged. */
 bool mem_grow_items(struct mem *m, struct upk_cell *cell, uint32_t need);
 /* Give back what large arrays do not use. */
@@ -151,8 +166,10 @@ struct upk_doc {
     size_t unjudged; /* objects that are neither matched yet nor a spelling */
     uint64_t expanded_budget;
     uint64_t stop_at; /* offset of STOP */
+    uint64_t events;  /* calls and BUILDs */
     const struct upk_bytes *buffers;
     size_t buffer_count;
+    size_t buffers_taken; /* by NEXT_BUFFER */
 };
 
 /* ---- kinds */
@@ -267,6 +284,12 @@ static inline uint64_t add_saturated(uint64_t a, uint64_t b) {
 /* Strict UTF-8 with surrogates allowed, overlong forms and beyond U+10FFFF refused (Python's surrogatepass).  *ascii says that
  * every byte is below 0x80. */
 bool utf8_check(const uint8_t *p, size_t n, bool *ascii);
+/* The same by vectors, without a word on ASCII; false: this machine has none of the kind.  (utf8_x86.c) */
+bool utf8_check_fast(const uint8_t *p, size_t n, bool *valid);
+/* Valid text as Latin-1, into room for n bytes; false: some character has no place there. */
+bool utf8_to_latin1(const uint8_t *p, size_t n, uint8_t *to, size_t *written);
+/* The same of some bytes at the start, by vectors; returns how many that are, 0 on other machines.  (utf8_x86.c) */
+size_t utf8_to_latin1_fast(const uint8_t *p, size_t n, uint8_t *to, size_t *written);
 size_t utf8_count(const uint8_t *p, size_t n); /* code points of valid text */
 /* The next code point of valid text; advances *p. */
 uint32_t utf8_next(const uint8_t **p);

@@ -1,4 +1,4 @@
-/* How the machine fails: the first failure stays, with its place in the stream and (ahead.c) in the value.
+/* How the machine fails: the first failure stays, with its place in the stream and (place.c) in the value.
  *
  * Layer: runtime, beside machine.c.
  */
@@ -20,9 +20,9 @@ bool machine_fail(struct machine *m, unsigned code) {
     if (m->failed) return false;
     m->failed = true;
     m->part[0] = 0;
-    error_set(&m->error, code, (uint64_t)(m->at - m->start), m->op < UPK_OP_END ? m->op : 0);
+    error_set(&m->error, code, offset_of(m, m->at), m->op < UPK_OP_END ? m->op : 0);
     m->error.byte = m->at < m->end ? *m->at : 0;
-    machine_place(m, m->error.path, sizeof m->error.path);
+    m->error.path[0] = '$'; /* until more is known */
     return false;
 }
 

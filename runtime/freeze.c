@@ -16,12 +16,9 @@ static bool work_push(struct machine *m, struct upk_cell *c) {
     return true;
 }
 
-bool freeze_arguments(struct machine *m, struct upk_cell *c) {
+bool freeze_members(struct machine *m, struct upk_cell *c) {
     const size_t base = m->work_len;
-    if (!(c->flags & CELL_CLOSED)) {
-        c->flags |= CELL_FROZEN | CELL_CLOSED;
-        if (c->flags & CELL_HAS_CELL && !work_push(m, c)) return false;
-    }
+    if (!work_push(m, c)) return false;
     while (m->work_len > base) {
         const struct upk_cell *top = m->work[--m->work_len];
         for (uint32_t i = 0; i < top->len; i++) {
@@ -35,12 +32,7 @@ bool freeze_arguments(struct machine *m, struct upk_cell *c) {
     return true;
 }
 
-void freeze_state(struct upk_value state) {
-    if (!kind_is_container(state.kind)) return;
-    struct upk_cell *c = state.as.cell;
-    bool again = c->flags & CELL_FROZEN;
-    c->flags |= CELL_FROZEN;
-    if (c->kind != UPK_TUPLE || again) return; /* a tuple that many objects share is looked through once */
+void freeze_tuple(const struct upk_cell *c) {
     for (uint32_t i = 0; i < c->len; i++) {
         if (kind_is_container(c->items[i].kind) && c->items[i].kind != UPK_TUPLE)
             c->items[i].as.cell->flags |= CELL_FROZEN;
@@ -55,9 +47,9 @@ static bool harden_one(struct machine *m, struct upk_cell *c) {
     return !(c->flags & CELL_HAS_CELL) || work_push(m, c);
 }
 
-static bool harden_all(struct machine *m, struct upk_cell *c) {
+bool harden_members(struct machine *m, struct upk_cell *c) {
     const size_t base = m->work_len;
-    if (!harden_one(m, c)) return false;
+    if (!work_push(m, c)) return false;
     while (m->work_len > base) {
         struct children children;
         cell_children(m->work[--m->work_len], true, &children);
@@ -83,10 +75,8 @@ static bool by_identity(const struct machine *m, const struct object *o) {
     return true;
 }
 
-bool harden(struct machine *m, struct upk_value v, bool is_key) {
-    if (!kind_is_compound(v.kind)) return true;
-    if (!is_key) return harden_all(m, v.as.cell);
-    /* Keys: through tuples and frozensets to the objects whose hash counts. */
+/* Through tuples and frozensets to the objects whose hash counts. */
+bool harden_key(struct machine *m, struct upk_value v) {
     const size_t base = m->work_len;
     struct upk_value one = v;
     const struct upk_value *items = &one;
@@ -95,7 +85,7 @@ bool harden(struct machine *m, struct upk_value v, bool is_key) {
         for (uint32_t i = 0; i < n; i++) {
             struct upk_cell *c = items[i].as.cell;
             if (items[i].kind == UPK_OBJECT) {
-                if (!by_identity(m, as_object(c)) && !harden_all(m, c)) return false;
+                if (!by_identity(m, as_object(c)) && !harden(m, c)) return false;
             } else if ((items[i].kind == UPK_TUPLE || items[i].kind == UPK_FROZENSET) &&
                        !(c->flags & CELL_KEYED)) {
                 c->flags |= CELL_KEYED;

@@ -175,6 +175,12 @@ static void change_row(struct text *t, const struct upk_error *e, const char *pa
         text_add(t, "the row at %s, if this object is meant", e->rule);
 }
 
+static void change_root(struct text *t, const struct upk_policy *p, const char *part) {
+    text_add(t, "%s%sthe type of `root`", part, part[0] ? " in " : "");
+    add_channel(t, p);
+    text_add(t, ", if this value is meant");
+}
+
 void error_advise(struct upk_error *e, const struct upk_policy *policy, unsigned protocol, const char *part) {
     struct text t = text_in(e->change, sizeof e->change);
     if (!policy || e->file_kind[0]) return;
@@ -194,6 +200,7 @@ void error_advise(struct upk_error *e, const struct upk_policy *policy, unsigned
     case UPK_ERR_OPCODE_REFUSED: change_opcodes(&t, e, policy); break;
     case UPK_ERR_PROTOCOL_REFUSED: change_protocol(&t, protocol, policy); break;
     case UPK_ERR_BUDGET: change_budget(&t, e, policy); break;
+    case UPK_ERR_ROOT: change_root(&t, policy, part); break;
     case UPK_ERR_CYCLE:
         text_add(&t, "add `cyclic` behind the type of `root`");
         add_channel(&t, policy);

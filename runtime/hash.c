@@ -19,22 +19,12 @@ void machine_secret(struct machine *m) {
     m->has_secret = true;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b) {
-    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-uint64_t hash_number(struct machine *m, uint64_t n) {
-    return mix(n ^ m->secret[0], m->secret[1] ^ UINT64_C(0x9e3779b97f4a7c15));
-}
-
-uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed) {
+uint64_t hash_long_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed) {
     uint64_t h = seed ^ m->secret[0];
     size_t at = 0;
     for (; n - at > 8; at += 8)
-        h = mix(h ^ text_word(p + at, 8), m->secret[1] ^ UINT64_C(0xe7037ed1a0b428db));
+        h = hash_mix(h ^ text_word(p + at, 8), m->secret[1] ^ UINT64_C(0xe7037ed1a0b428db));
     /* The last word may overlap the one before: together with the length, no two texts look alike. */
-    const uint64_t last = n >= 8 ? text_word(p + n - 8, 8) : text_word(p, n);
-    h = mix(h ^ last, m->secret[1] ^ UINT64_C(0x8ebc6af09c88c6e3));
-    return mix(h ^ n, m->secret[1] ^ UINT64_C(0x589965cc75374cc3));
+    h = hash_mix(h ^ text_word(p + n - 8, 8), m->secret[1] ^ UINT64_C(0x8ebc6af09c88c6e3));
+    return hash_mix(h ^ n, m->secret[1] ^ UINT64_C(0x589965cc75374cc3));
 }

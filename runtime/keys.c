@@ -15,6 +15,7 @@
 #include "scratch.h"
 
 enum {
+    FEW = 8,
     SMALL = 32,
     BYTES_A_VALUE = 64, /* so many bytes of text cost as much as a value */
     SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR |
@@ -180,6 +181,10 @@ static uint64_t hash_name(struct machine *m, const struct global *g) {
     return hash_bytes(m, l.bytes, l.len, h);
 }
 
+static uint64_t hash_text(struct machine *m, struct upk_value v) {
+    return hash_bytes(m, v.as.bytes, v.len, 5);
+}
+
 static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     switch ((enum upk_kind)v.kind) {
     case UPK_BOOL:
@@ -193,7 +198,7 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     }
     case UPK_STR:
     case UPK_STR8:
-    case UPK_BYTES: m->key_work += v.len / BYTES_A_VALUE; return hash_bytes(m, v.as.bytes, v.len, 5);
+    case UPK_BYTES: m->key_work += v.len / BYTES_A_VALUE; return hash_text(m, v);
     case UPK_GLOBAL: return hash_name(m, as_global(v.as.cell));
     case UPK_NONE: return hash_number(m, UINT64_C(0x100000000));
     case UPK_INVALID:
@@ -315,18 +320,20 @@ static bool fail_equal(struct machine *m, struct upk_value v) {
 
 /* ---- many members, or nested ones: by hash */
 
-/* Hash the members into `keys`; returns how many there are, without the NaNs, which equal nothing.  UINT32_MAX: failed. */
-static uint32_t keys_hash(struct machine *m, const struct upk_cell *c, uint32_t step, struct key *keys) {
-    uint32_t n = 0;
+/* The hashes of all members.  A NaN equals nothing, so any hash will do. */
+static bool keys_hash(struct machine *m, const struct upk_cell *c, uint32_t step, uint32_t *hashes) {
     machine_secret(m);
-    for (uint32_t i = 0; i < c->len; i += step) {
+    for (uint32_t i = 0, n = 0; i < c->len; i += step) {
         struct upk_value v = c->items[i];
         uint64_t hash;
-        if (is_nan(v)) continue;
-        if (!hash_value(m, v, &hash)) return UINT32_MAX;
-        keys[n++] = (struct key){.hash = (uint32_t)hash, .at = i + 1};
+        if (v.kind == UPK_STR && v.len < BYTES_A_VALUE) { /* as a rule; costs nothing of the budget */
+            hash = hash_text(m, v);
+        } else if (!hash_value(m, v, &hash)) {
+            return false;
+        }
+        hashes[n++] = (uint32_t)hash;
     }
-    return n;
+    return true;
 }
 
 /* Look for two equal members among these, which stand in the order of c.  *twin is the place + 1 of the first that equals one
@@ -353,55 +360,81 @@ static bool keys_compare(struct machine *m, const struct upk_cell *c, const stru
     return true;
 }
 
-enum { PART = 128, MOST_PARTS = 4096 }; /* members of a part, so that its table stays in the first cache */
+/* Which hashes are there, and which more than once: a bit for each value of their upper bits. */
+struct seen {
+    unsigned shift;
+    uint64_t *once, *again;
+};
 
-/* A large container in parts by the upper bits of the hash: all memory is then gone through in order. */
-static bool large_distinct(struct machine *m, const struct upk_cell *c, uint32_t step) {
-    const size_t all = (size_t)c->len / step;
-    uint32_t bits = 1;
-    while (all >> bits > PART && 1u << bits < MOST_PARTS) bits++;
-    const uint32_t parts = 1u << bits, shift = 32 - bits;
-    uint32_t ends[MOST_PARTS + 1] = {0}, most = 0;
-    struct key *keys = mem_resize(&m->doc->mem, NULL, 0, 2 * all * sizeof *keys), *table = NULL;
-    if (!keys) return machine_fail_memory(m);
-    struct key *sorted = keys + all;
-    uint32_t n = keys_hash(m, c, step, keys);
-    bool ok = n != UINT32_MAX;
-    if (ok) {
-        for (uint32_t i = 0; i < n; i++) ends[(keys[i].hash >> shift) + 1]++;
-        for (uint32_t k = 1; k <= parts; k++) {
-            if (ends[k] > most) most = ends[k];
-            ends[k] += ends[k - 1];
+/* Returns how many hashes are like one before. */
+static uint32_t hashes_see(const struct seen *seen, const uint32_t *hashes, uint32_t n) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t h = hashes[i] >> seen->shift;
+        const uint64_t bit = UINT64_C(1) << (h & 63);
+        uint64_t *const word = &seen->once[h >> 6];
+        if (*word & bit) {
+            seen->again[h >> 6] |= bit;
+            found++;
         }
-        /* ends[k] is where part k starts; placing its members makes it where part k ends. */
-        for (uint32_t i = 0; i < n; i++) sorted[ends[keys[i].hash >> shift]++] = keys[i];
+        *word |= bit;
     }
-    const size_t room = 4 * ((size_t)most + 1) * sizeof *table;
-    if (ok) {
-        table = mem_resize(&m->doc->mem, NULL, 0, room);
-        ok = table || machine_fail_memory(m);
+    return found;
+}
+
+/* Those of n members that are like another, in the order of c. */
+static uint32_t keys_seen_again(const struct seen *seen, const uint32_t *hashes, uint32_t n, uint32_t step,
+                                struct key *keys) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t h = hashes[i] >> seen->shift;
+        if (seen->again[h >> 6] >> (h & 63) & 1)
+            keys[count++] = (struct key){.hash = hashes[i], .at = i * step + 1};
     }
-    /* The parts come in an order that the secret makes; the first twin of all is named whatever that is. */
-    uint32_t first = UINT32_MAX, twin;
-    for (uint32_t k = 0; ok && k < parts; k++) {
-        uint32_t from = k ? ends[k - 1] : 0;
-        ok = keys_compare(m, c, sorted + from, ends[k] - from, table, &twin);
-        if (ok && twin && twin < first) first = twin;
-    }
-    if (table) (void)mem_resize(&m->doc->mem, table, room, 0);
-    (void)mem_resize(&m->doc->mem, keys, 2 * all * sizeof *keys, 0);
-    return ok && (first == UINT32_MAX || fail_equal(m, c->items[first - 1]));
+    return count;
+}
+
+/* Compare those that may be equal: at most twice as many as are like one before. */
+static bool alike_distinct(struct machine *m, const struct upk_cell *c, uint32_t step,
+                           const struct seen *seen, const uint32_t *hashes, uint32_t found) {
+    enum { TABLE = 4 }; /* a power of two of at least twice as many */
+    const size_t most = 2 * (size_t)found, size = (1 + TABLE) * most * sizeof(struct key);
+    struct key *keys = mem_resize(&m->doc->mem, NULL, 0, size);
+    if (!keys) return machine_fail_memory(m);
+    const uint32_t n = keys_seen_again(seen, hashes, c->len / step, step, keys);
+    uint32_t twin;
+    const bool ok = keys_compare(m, c, keys, n, keys + most, &twin);
+    (void)mem_resize(&m->doc->mem, keys, size, 0);
+    return ok && (!twin || fail_equal(m, c->items[twin - 1]));
+}
+
+/* A large container: sixteen times as many bits as members, so that few are like another. */
+static bool large_distinct(struct machine *m, const struct upk_cell *c, uint32_t step) {
+    const uint32_t n = c->len / step;
+    unsigned bits = 6;
+    while (bits < 32 && UINT64_C(1) << bits < 16 * (uint64_t)n) bits++;
+    const size_t words = (size_t)1 << (bits - 6), size = 2 * words * sizeof(uint64_t) + n * sizeof(uint32_t);
+    uint64_t *room = mem_resize(&m->doc->mem, NULL, 0, size);
+    if (!room) return machine_fail_memory(m);
+    const struct seen seen = {.shift = 32 - bits, .once = room, .again = room + words};
+    uint32_t *hashes = (uint32_t *)(void *)(room + 2 * words), found = 0;
+    memset(room, 0, 2 * words * sizeof *room);
+    bool ok = keys_hash(m, c, step, hashes);
+    if (ok) found = hashes_see(&seen, hashes, n);
+    if (found) ok = alike_distinct(m, c, step, &seen, hashes, found);
+    (void)mem_resize(&m->doc->mem, room, size, 0);
+    return ok;
 }
 
 /* Large containers are checked when they are finished, at STOP. */
 static bool keys_defer(struct machine *m, struct upk_cell *c) {
-    if (c->index) return true;
+    if (c->flags & CELL_KEYS_WAIT) return true;
     struct upk_cell **to =
         array_room(&m->doc->mem, m->pending, &m->pending_cap, m->pending_len + 1, sizeof(struct upk_cell *));
     if (!to) return machine_fail_memory(m);
     m->pending = to;
     m->pending[m->pending_len++] = c;
-    c->index = 1;
+    c->flags |= CELL_KEYS_WAIT;
     return true;
 }
 
@@ -418,8 +451,10 @@ bool keys_finish(struct machine *m) {
 
 static bool nested_distinct(struct machine *m, const struct upk_cell *c, uint32_t step) {
     struct key keys[SMALL], table[4 * SMALL];
-    uint32_t n = keys_hash(m, c, step, keys), twin;
-    if (n == UINT32_MAX || !keys_compare(m, c, keys, n, table, &twin)) return false;
+    uint32_t hashes[SMALL], twin, n = c->len / step;
+    if (!keys_hash(m, c, step, hashes)) return false;
+    for (uint32_t i = 0; i < n; i++) keys[i] = (struct key){.hash = hashes[i], .at = i * step + 1};
+    if (!keys_compare(m, c, keys, n, table, &twin)) return false;
     return !twin || fail_equal(m, c->items[twin - 1]);
 }
 
@@ -449,14 +484,46 @@ static unsigned short_hash(struct machine *m, struct upk_value v) {
     return (unsigned)(h >> 56);
 }
 
-/* Records repeat: the same keys, as views of the same bytes, in the same order.  The keys of a dict that was found in order are
- * compared by place with those of an earlier one that was; members only ever get more, so the earlier ones are still there. */
-static bool same_keys(const struct upk_cell *c, const struct upk_cell *earlier) {
-    if (!earlier || earlier == c || earlier->len < c->len) return false;
+/* ---- lists of keys that were seen before */
+
+/* Texts of n bytes. */
+static bool same_text(const uint8_t *a, const uint8_t *b, size_t n) {
+    if (n > 16) return memcmp(a, b, n) == 0;
+    if (n < 8) return text_word(a, n) == text_word(b, n);
+    return le64(a) == le64(b) && le64(a + n - 8) == le64(b + n - 8);
+}
+
+/* Records repeat: the same keys in the same order.  The keys of a dict that was found in order are compared by place with those
+ * of an earlier one that was; members only ever get more, so the earlier ones are still there. */
+static bool same_keys(const struct upk_cell *c, const struct known_keys *known) {
+    if (known->len != c->len || known->dict == c) return false;
+    const struct upk_value *a = c->items, *b = known->dict->items;
+    uint64_t differ = 0;
     for (uint32_t i = 0; i < c->len; i += 2) {
-        const struct upk_value a = c->items[i], b = earlier->items[i];
-        if (a.as.bytes != b.as.bytes || a.len != b.len || a.kind != UPK_STR || b.kind != UPK_STR)
-            return false;
+        if (a[i].kind != UPK_STR || a[i].len != b[i].len) return false;
+        differ |= (uint64_t)(uintptr_t)a[i].as.bytes ^ (uint64_t)(uintptr_t)b[i].as.bytes;
+    }
+    if (!differ) return true; /* they come from the memo */
+    for (uint32_t i = 0; i < c->len; i += 2)
+        if (!same_text(a[i].as.bytes, b[i].as.bytes, a[i].len)) return false;
+    return true;
+}
+
+/* Where such a list stands: in either of two places. */
+static struct known_keys *known_keys_of(struct machine *m, const struct upk_cell *c) {
+    const struct upk_value first = c->items[0];
+    const uint64_t word = (text_word(first.as.bytes, first.len) ^ c->len) * UINT64_C(0x9e3779b97f4a7c15);
+    return m->known_keys[(word >> 32) % KNOWN_KEYS];
+}
+
+/* A few texts are compared with each other: most differ in length, or in the first of their bytes. */
+static bool few_distinct(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step) {
+    for (uint32_t i = from; i < c->len; i += step) {
+        const struct upk_value v = c->items[i];
+        for (uint32_t k = 0; k < i; k += step) {
+            if (c->items[k].len == v.len && same_text(c->items[k].as.bytes, v.as.bytes, v.len))
+                return fail_equal(m, v);
+        }
     }
     return true;
 }
@@ -484,10 +551,16 @@ static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t fr
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     const uint32_t step = c->kind == UPK_DICT ? 2 : 1;
     uint32_t kinds = 0;
-    const struct upk_cell **known = NULL;
+    struct known_keys *known = NULL;
+    if (step == 2) c->op = 0; /* its keys are others now */
     if (m->policy && step == 2 && c->len && c->len / step <= SMALL && c->items[0].kind == UPK_STR) {
-        known = &m->known_keys[((uintptr_t)c->items[0].as.bytes ^ c->len) % KNOWN_KEYS];
-        if (same_keys(c, *known)) return true;
+        known = known_keys_of(m, c);
+        for (struct known_keys *k = known; k < known + 2; k++) {
+            if (!same_keys(c, k)) continue;
+            if (!k->number && m->key_lists < UINT8_MAX) k->number = ++m->key_lists;
+            c->op = k->number;
+            return true;
+        }
     }
     for (uint32_t i = from; i < c->len; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) {
@@ -496,7 +569,7 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
                 return machine_fail_detail(m, UPK_ERR_UNHASHABLE, "a %s",
                                            kind_word(value_resolve(c->items[i]).kind));
             }
-            if (m->policy && !harden(m, c->items[i], true)) return false;
+            if (m->policy && !harden_key(m, c->items[i])) return false;
         }
         if (m->policy && c->flags & CELL_HARD)
             return machine_fail_detail(m, UPK_ERR_INCOMPLETE, "a %s is reached from its own key",
@@ -506,7 +579,14 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     if (c->len / step > SMALL) return keys_defer(m, c);
     for (uint32_t i = 0; i < from; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) return nested_distinct(m, c, step);
-    if (!small_check(m, c, from, step)) return false;
-    if (known && kinds == 1 << UPK_STR) *known = c;
+    if (kinds == 1 << UPK_STR && c->len / step <= FEW) {
+        if (!few_distinct(m, c, from, step)) return false;
+    } else if (!small_check(m, c, from, step)) {
+        return false;
+    }
+    if (known && kinds == 1 << UPK_STR) {
+        known[1] = known[0];
+        *known = (struct known_keys){.dict = c, .len = c->len};
+    }
     return true;
 }

@@ -55,8 +55,13 @@ static bool time_from(const uint8_t b[6], struct known *out) {
 }
 
 /* `fold` is the high bit of a time's first byte and of a datetime's third. */
-static bool moment_from(const struct upk_value *args, size_t n, size_t wanted, struct known *out) {
+bool known_moment(const struct object *o, enum known_kind kind, struct known *out) {
+    const struct upk_value *const args = object_args(o)->items;
+    const uint32_t n = object_args(o)->len, wanted = kind == KNOWN_DATE ? 4 : kind == KNOWN_TIME ? 6 : 10;
     uint8_t b[10];
+    memset(out, 0, sizeof *out);
+    out->kind = kind;
+    if (n < 1 || n > 2) return false;
     struct upk_value packed = value_resolve(args[0]);
     if ((packed.kind != UPK_BYTES && packed.kind != UPK_STR8) || packed.len != wanted) return false;
     memcpy(b, packed.as.bytes, wanted);
@@ -64,7 +69,6 @@ static bool moment_from(const struct upk_value *args, size_t n, size_t wanted, s
     size_t high = out->kind == KNOWN_TIME ? 0 : 2;
     out->fold = b[high] >> 7;
     b[high] &= 0x7f;
-    if (n > 2) return false;
     if (n == 2) out->zone = args[1];
     return out->kind == KNOWN_TIME ? time_from(b, out) : date_from(b, out) && time_from(b + 4, out);
 }
@@ -123,9 +127,9 @@ bool known_object(const struct upk_doc *doc, const struct object *o, struct upk_
     if (o->state.kind != UPK_INVALID || args->len == 0) return false;
     for (size_t i = 0; i < 3 && i < args->len; i++) out->part[i] = value_resolve(args->items[i]);
     switch (out->kind) {
-    case KNOWN_DATE: return moment_from(args->items, args->len, 4, out);
-    case KNOWN_TIME: return moment_from(args->items, args->len, 6, out);
-    case KNOWN_DATETIME: return moment_from(args->items, args->len, 10, out);
+    case KNOWN_DATE:
+    case KNOWN_TIME:
+    case KNOWN_DATETIME: return known_moment(o, out->kind, out);
     case KNOWN_TIMEDELTA:
         return args->len == 3 && is_in(out->part[0], -999999999, 999999999) &&
                is_in(out->part[1], 0, 86399) && is_in(out->part[2], 0, 999999);

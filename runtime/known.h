@@ -31,6 +31,8 @@ struct known {
 /* An object made by calling `name`.  true: *out says all there is to say of it; any other shape of the same class is false. */
 bool known_object(const struct upk_doc *doc, const struct object *o, struct upk_compat name,
                   struct known *out);
+/* The same of its arguments alone, for one of DATE, TIME and DATETIME. */
+bool known_moment(const struct object *o, enum known_kind kind, struct known *out);
 /* Days of a month of 1 to 12, in a year of the Gregorian calendar. */
 unsigned days_of_month(unsigned year, unsigned month);
 /* The int of a UUID as bytes; false: it is none of 128 bits. */

@@ -14,39 +14,6 @@
 
 #define INLINE __attribute__((always_inline)) static inline
 
-/* BININT, BININT1, BININT2: bytes of the argument, and the bits of four bytes that are its own. */
-static const uint8_t int_len[] = {[UPK_OP_BININT] = 4, [UPK_OP_BININT1] = 1, [UPK_OP_BININT2] = 2};
-static const uint32_t int_mask[] = {
-    [UPK_OP_BININT] = 0xffffffff, [UPK_OP_BININT1] = 0xff, [UPK_OP_BININT2] = 0xffff};
-
-static inline uint32_t int_short(const uint8_t *p, unsigned op) {
-    return op == UPK_OP_BININT ? le32(p) : op == UPK_OP_BININT2 ? (uint32_t)p[0] | (uint32_t)p[1] << 8 : p[0];
-}
-
-/* A value as two words: its members before the union, and the union. */
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define HEAD(kind, flags, len) ((uint64_t)(kind) << 56 | (uint64_t)(flags) << 48 | (uint64_t)(uint32_t)(len))
-#else
-#define HEAD(kind, flags, len) ((uint64_t)(kind) | (uint64_t)(flags) << 8 | (uint64_t)(uint32_t)(len) << 32)
-#endif
-_Static_assert(sizeof(struct upk_value) == 16 && offsetof(struct upk_value, len) == 4 &&
-                   offsetof(struct upk_value, as) == 8,
-               "two words");
-
-static inline void value_store(struct upk_value *to, uint64_t head, uint64_t payload) {
-    const uint64_t words[2] = {head, payload};
-    memcpy(to, words, sizeof words);
-}
-
-/* How many ints may follow in a run: room on the stack, in the stream (five bytes each) and in both budgets. */
-static inline size_t int_run(const struct upk_value *sp, const struct upk_value *stack_end,
-                             const uint8_t *limit, const uint8_t *p, uint64_t nodes, uint64_t ops) {
-    size_t n = (size_t)(stack_end - sp), bytes = (size_t)(limit - p) / 5;
-    n = bytes < n ? bytes : n;
-    n = nodes < n ? (size_t)nodes : n;
-    return ops < n ? (size_t)ops : n;
-}
-
 /* Local copies of the hot state, and how they go back. */
 #define SAVE() (m->p = p, m->sp = sp, m->op = op)
 #define LOAD() (sp = m->sp, floor = fence(m))
@@ -56,14 +23,19 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
         (void)(call); \
         return false; \
     } while (0)
-#define NEED(n)                                                                            \
-    do {                                                                                   \
-        if ((size_t)(n) > (size_t)(limit - p)) FAIL(fail_short(m, p, (size_t)(n), false)); \
+/* Leave it for what the call reads.  Nothing is done of an opcode before all of it is there, so it can begin anew. */
+#define SHORT(call)        \
+    do {                   \
+        SAVE();            \
+        m->again = (call); \
+        return false;      \
     } while (0)
-#define PAYLOAD(n)                                                                        \
-    do {                                                                                  \
-        if ((size_t)(n) > (size_t)(limit - p)) FAIL(fail_short(m, p, (size_t)(n), true)); \
+#define HAVE(n, is_prefix)                                                                      \
+    do {                                                                                        \
+        if ((size_t)(n) > (size_t)(limit - p)) SHORT(input_more(m, p, (size_t)(n), is_prefix)); \
     } while (0)
+#define NEED(n)    HAVE(n, false)
+#define PAYLOAD(n) HAVE(n, true)
 #define STRING_BUDGET(n)                                                                               \
     do {                                                                                               \
         if (counting && (n) > m->most_string) m->most_string = (n);                                    \
@@ -71,7 +43,7 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
     } while (0)
 #define NODE()                                                                                \
     do {                                                                                      \
-        if (nodes_left-- == 0)                                                                \
+        if (--m->nodes_left < 0)                                                              \
             FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, m->budgets[UPK_BUDGET_NODES] + 1)); \
     } while (0)
 #define ROOM()                                \
@@ -88,46 +60,64 @@ static inline size_t int_run(const struct upk_value *sp, const struct upk_value 
         if (!(call)) return false; \
         LOAD();                    \
     } while (0)
+/* A step that leaves stack and marks where they are. */
+#define STEP(call)                 \
+    do {                           \
+        SAVE();                    \
+        if (!(call)) return false; \
+    } while (0)
 #define POPS(n)                                  \
     do {                                         \
         if (sp - floor < (n)) FAIL(fail_pop(m)); \
     } while (0)
-#define LINE(lf)                 \
-    do {                         \
-        SAVE();                  \
-        (lf) = line_end(m, p);   \
-        if (!(lf)) return false; \
+#define LINE(lf)                                     \
+    do {                                             \
+        (lf) = memchr(p, '\n', (size_t)(limit - p)); \
+        if (!(lf)) SHORT(input_line(m, p));          \
     } while (0)
 
 /* A length of eight bytes, which may be more than a size_t. */
-#define LENGTH8(n)                                                           \
-    do {                                                                     \
-        NEED(8);                                                             \
-        const uint64_t wide = le64(p);                                       \
-        p += 8;                                                              \
-        if (wide > (size_t)(m->end - p)) FAIL(fail_short(m, p, wide, true)); \
-        (n) = (size_t)wide;                                                  \
+#define LENGTH8(n)                                                            \
+    do {                                                                      \
+        NEED(8);                                                              \
+        const uint64_t wide = le64(p);                                        \
+        p += 8;                                                               \
+        if (wide > (size_t)(m->end - p)) SHORT(input_more(m, p, wide, true)); \
+        (n) = (size_t)wide;                                                   \
     } while (0)
 
-/* `counting` is a constant at each call: a scan pays for its figures, a decode does not. */
+/* `counting` is a constant at each call: a scan pays for its figures, and who watches a value for a turn of the loop with each
+ * opcode; a decode pays for neither. */
 INLINE bool run(struct machine *m, const bool counting) {
     const uint8_t *p = m->p, *limit = m->limit;
-    struct upk_value *sp = m->sp, *floor = sp; /* what stands below `floor` is behind a mark */
-    uint64_t ops_left = m->budgets[UPK_BUDGET_OPCODES], nodes_left = m->budgets[UPK_BUDGET_NODES];
+    struct upk_value *sp = m->sp, *floor = fence(m); /* what stands below `floor` is behind a mark */
+    const bool watching = counting && m->watch.on;
+    bool begun = false;
     unsigned op = 0;
     uint64_t head, payload; /* of the value being pushed */
 
     for (;;) {
+        if (watching) {
+            if (begun && watch_lost(m, sp)) {
+                SAVE();
+                return true;
+            }
+            m->watch.height = (size_t)(sp - m->stack);
+            begun = true;
+        }
         if (p >= limit) {
             limit = m->limit = m->end;
             m->framed = false;
             m->at = p;
             op = 0;
-            if (p >= limit) FAIL(machine_fail(m, UPK_ERR_TRUNCATED));
+            if (p >= limit) {
+                m->ops_left--; /* of the opcode that is to come */
+                SHORT(input_more(m, p, 1, false));
+            }
         }
         m->at = p;
         op = m->dispatch[*p++];
-        if (ops_left-- == 0)
+        if (--m->ops_left < 0)
             FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, m->budgets[UPK_BUDGET_OPCODES] + 1));
         if (counting && op < UPK_OP_END) m->op_counts[op]++;
         size_t n;
@@ -156,23 +146,26 @@ INLINE bool run(struct machine *m, const bool counting) {
             continue;
 
         case UPK_OP_BININT1:
+            NEED(1);
+            payload = *p++;
+            goto integer;
         case UPK_OP_BININT2:
+            NEED(2);
+            payload = (uint64_t)p[0] | (uint64_t)p[1] << 8;
+            p += 2;
+            goto integer;
         case UPK_OP_BININT:
-            NEED(int_len[op]);
+            NEED(4);
+            payload = (uint64_t)(int64_t)(int32_t)le32(p);
+            p += 4;
+        integer:
             NODE();
             ROOM();
-            value_store(sp++, HEAD(UPK_INT, 0, 0), (uint64_t)(int64_t)(int32_t)int_short(p, op));
-            p += int_len[op];
-            /* Ints come in runs whose widths no branch predictor knows: read on without a branch on the width. */
-            for (n = int_run(sp, m->stack_end, limit, p, nodes_left, ops_left); n; n--) {
-                op = m->dispatch[*p];
-                if (op - UPK_OP_BININT > UPK_OP_BININT2 - UPK_OP_BININT) break;
-                value_store(sp++, HEAD(UPK_INT, 0, 0),
-                            (uint64_t)(int64_t)(int32_t)(le32(p + 1) & int_mask[op]));
-                p += 1 + int_len[op];
-                nodes_left--;
-                ops_left--;
-                if (counting) m->op_counts[op]++;
+            value_store(sp++, HEAD(UPK_INT, 0, 0), payload);
+            if (p < limit && is_short_int(m->dispatch[*p]) && !watching) {
+                const struct ends ends = read_ints(m, p, sp, counting);
+                p = ends.p;
+                sp = ends.sp;
             }
             continue;
         case UPK_OP_LONG1:
@@ -264,16 +257,16 @@ INLINE bool run(struct machine *m, const bool counting) {
             goto push;
         }
 
-        case UPK_OP_EMPTY_LIST:
-        case UPK_OP_EMPTY_DICT:
-        case UPK_OP_EMPTY_SET: {
+        case UPK_OP_EMPTY_LIST: head = HEAD(UPK_LIST, 0, 0); goto empty;
+        case UPK_OP_EMPTY_DICT: head = HEAD(UPK_DICT, 0, 0); goto empty;
+        case UPK_OP_EMPTY_SET:
+            head = HEAD(UPK_SET, 0, 0);
+        empty : {
             NODE();
             ROOM();
             SAVE();
-            unsigned kind = op == UPK_OP_EMPTY_LIST ? UPK_LIST : op == UPK_OP_EMPTY_DICT ? UPK_DICT : UPK_SET;
-            struct upk_cell *c = cell_new(m, kind);
+            struct upk_cell *c = cell_new(m, HEAD_KIND(head));
             if (!c) return false;
-            head = HEAD(kind, 0, 0);
             payload = (uintptr_t)c;
             goto push;
         }
@@ -327,14 +320,9 @@ INLINE bool run(struct machine *m, const bool counting) {
             POPS(2);
             CALL(do_grow(m, UPK_DICT, m->sp - 2));
             continue;
-        case UPK_OP_APPENDS:
-        case UPK_OP_SETITEMS:
-        case UPK_OP_ADDITEMS: {
-            struct upk_value *from;
-            unsigned kind = op == UPK_OP_APPENDS ? UPK_LIST : op == UPK_OP_SETITEMS ? UPK_DICT : UPK_SET;
-            CALL((from = mark_pop(m)) && do_grow(m, kind, from));
-            continue;
-        }
+        case UPK_OP_APPENDS: CALL(do_grow_marked(m, UPK_LIST)); continue;
+        case UPK_OP_SETITEMS: CALL(do_grow_marked(m, UPK_DICT)); continue;
+        case UPK_OP_ADDITEMS: CALL(do_grow_marked(m, UPK_SET)); continue;
 
         case UPK_OP_POP: /* a mark too: picklers write that for recursive tuples at protocol 0 */
             if (sp > floor) {
@@ -390,11 +378,14 @@ INLINE bool run(struct machine *m, const bool counting) {
             p += 4;
         get:
             ROOM();
-            if (n < m->memo_len && m->memo[n].kind) {
+            if (n < m->memo_len) {
                 uint64_t words[2];
                 memcpy(words, &m->memo[n], sizeof words);
-                value_store(sp++, words[0] | HEAD(0, VALUE_SHARED, 0), words[1]);
-                continue;
+                value_store(sp, words[0] | HEAD(0, VALUE_SHARED, 0), words[1]);
+                if (HEAD_KIND(words[0])) {
+                    sp++;
+                    continue;
+                }
             }
             CALL(memo_get(m, n, m->sp));
             sp++;
@@ -501,15 +492,15 @@ INLINE bool run(struct machine *m, const bool counting) {
         case UPK_OP_NEWOBJ:
             POPS(2);
             NODE();
-            CALL(call_make(m, sp[-2], sp[-1], NULL, m->sp - 2));
+            STEP(call_make(m, sp[-2], sp[-1], NULL, sp - 2));
             sp--;
-            break;
+            continue;
         case UPK_OP_NEWOBJ_EX:
             POPS(3);
             NODE();
-            CALL(call_make(m, sp[-3], sp[-2], sp - 1, m->sp - 3));
+            STEP(call_make(m, sp[-3], sp[-2], sp - 1, sp - 3));
             sp -= 2;
-            break;
+            continue;
         case UPK_OP_OBJ:
             NODE();
             ROOM();
@@ -517,7 +508,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             continue;
         case UPK_OP_BUILD:
             POPS(2);
-            CALL(call_build(m, sp[-2], sp[-1]));
+            STEP(call_build(m, sp[-2], sp[-1]));
             sp--;
             continue;
 
@@ -531,16 +522,12 @@ INLINE bool run(struct machine *m, const bool counting) {
             uint64_t size = le64(p);
             p += 8;
             if (m->framed) FAIL(machine_fail(m, UPK_ERR_FRAME));
-            if (size > (size_t)(m->end - p)) FAIL(fail_short(m, p, size, true));
+            if (size > (size_t)(m->end - p)) SHORT(input_more(m, p, size, true));
             m->framed = true;
             limit = m->limit = p + size;
             continue;
         }
-        case UPK_OP_STOP:
-            CALL(do_stop(m));
-            m->ops = m->budgets[UPK_BUDGET_OPCODES] - ops_left;
-            m->nodes = m->budgets[UPK_BUDGET_NODES] - nodes_left;
-            return true;
+        case UPK_OP_STOP: CALL(do_stop(m)); return true;
         default: /* unknown, refused, or newer than the stream */ FAIL(do_refused(m));
         }
         continue; /* what a step has pushed */
@@ -548,7 +535,7 @@ INLINE bool run(struct machine *m, const bool counting) {
     push:
         value_store(sp++, head, payload);
         /* Is it memoised at once, under the next key?  Then that is done here, without another turn of the loop. */
-        if (p >= limit || m->memo_len >= m->memo_fast || ops_left == 0) continue;
+        if (p >= limit || m->memo_len >= m->memo_fast || m->ops_left == 0 || watching) continue;
         op = m->dispatch[*p];
         if (op == UPK_OP_MEMOIZE) {
             n = 1;
@@ -560,7 +547,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             continue;
         }
         if (counting) m->op_counts[op]++;
-        ops_left--;
+        m->ops_left--;
         p += n;
         value_store(&m->memo[m->memo_len++], head, payload);
     }

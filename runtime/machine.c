@@ -36,18 +36,34 @@ static inline vec16 vec_load(const uint8_t *p) {
     return v;
 }
 
-/* One table answers "which opcode, allowed, and of this protocol" at once.  It is made for every pickle: by whole vectors. */
-void machine_dispatch(struct machine *m, unsigned protocol) {
-    unsigned families = 1u << UPK_FAMILY_CORE;
-    if (m->options->flags & UPK_FAMILY_FLAGS) families |= m->options->families;
+/* As a policy would say that allows these families; an unknown byte has no family and stays 0. */
+static void allow_families(uint8_t *dispatch, unsigned families) {
     for (size_t b = 0; b < 256; b += 16) {
-        vec16 op;
-        if (m->policy) {
-            op = vec_load(m->policy->opcodes + b);
-        } else { /* as a policy would say that allows these families; an unknown byte has no family and stays 0 */
-            vec16 family = vec_load(byte_family + b);
-            op = vec_load(op_of_byte + b) | (((family & (int8_t)families) == 0) & (family != 0));
-        }
+        vec16 family = vec_load(byte_family + b);
+        vec16 op = vec_load(op_of_byte + b) | (((family & (int8_t)families) == 0) & (family != 0));
+        memcpy(dispatch + b, &op, sizeof op);
+    }
+}
+
+/* The bytes that protocols 4 and 5 brought. */
+enum { NEW_FIRST = 0x80, NEW_END = 0xa0 };
+#define UPK_X(name, byte, protocol, family) \
+    _Static_assert((protocol) < 4 || ((byte) >= NEW_FIRST && (byte) < NEW_END), #name);
+UPK_OPCODES(UPK_X)
+#undef UPK_X
+
+/* One table answers "which opcode, allowed, and of this protocol" at once.  It is made for every pickle, so by whole vectors. */
+void machine_dispatch(struct machine *m, unsigned protocol) {
+    if (m->policy) {
+        for (size_t b = 0; b < 256; b += 16) memcpy(m->dispatch + b, m->policy->opcodes + b, 16);
+    } else {
+        unsigned families = 1u << UPK_FAMILY_CORE;
+        if (m->options->flags & UPK_FAMILY_FLAGS) families |= m->options->families;
+        allow_families(m->dispatch, families);
+    }
+    const size_t end = protocol < 3 ? 256 : NEW_END;
+    for (size_t b = protocol < 3 ? 0 : NEW_FIRST; b < end; b += 16) {
+        vec16 op = vec_load(m->dispatch + b);
         vec16 newer = vec_load(byte_protocol + b) > (int8_t)protocol, refused = op == (int8_t)UPK_OP_REFUSED;
         op = (op & ~newer) | (newer & (int8_t)DISPATCH_NEWER) | refused; /* refused stays refused */
         memcpy(m->dispatch + b, &op, sizeof op);
@@ -56,7 +72,7 @@ void machine_dispatch(struct machine *m, unsigned protocol) {
 
 void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_options *options,
                   const uint64_t *budgets, const uint8_t *bytes, size_t len) {
-    memset(m, 0, offsetof(struct machine, dispatch));
+    mem_clear(m, offsetof(struct machine, dispatch));
     m->doc = doc;
     m->policy = doc->policy;
     m->options = options;
@@ -70,29 +86,36 @@ void machine_init(struct machine *m, struct upk_doc *doc, const struct upk_optio
     m->memo = m->memo_room;
     m->memo_cap = MEMO_FIRST;
     m->memo_fast = MEMO_FIRST < budgets[UPK_BUDGET_MEMO] ? MEMO_FIRST : (size_t)budgets[UPK_BUDGET_MEMO];
+    m->ops_left = count_down(budgets[UPK_BUDGET_OPCODES]);
+    m->nodes_left = count_down(budgets[UPK_BUDGET_NODES]);
     m->protocol = 1;
     if (m->policy && m->policy->protocol_max == 0) m->protocol = 0;
 }
 
+/* Give back an array of the machine's, if there is one. */
+static void give_back(struct machine *m, void *array, size_t count, size_t size) {
+    if (array) (void)mem_resize(&m->doc->mem, array, count * size, 0);
+}
+
 void machine_free(struct machine *m) {
-    struct mem *mem = &m->doc->mem;
     if (m->stack != m->stack_room)
-        (void)mem_resize(mem, m->stack, (size_t)(m->stack_end - m->stack) * sizeof *m->stack, 0);
-    if (m->marks != m->marks_room) (void)mem_resize(mem, m->marks, m->mark_cap * sizeof *m->marks, 0);
-    if (m->memo != m->memo_room) (void)mem_resize(mem, m->memo, m->memo_cap * sizeof *m->memo, 0);
-    (void)mem_resize(mem, m->sparse, m->sparse_cap * sizeof *m->sparse, 0);
-    (void)mem_resize(mem, m->names, m->name_cap * sizeof *m->names, 0);
-    (void)mem_resize(mem, m->work, m->work_cap * sizeof *m->work, 0);
-    if (m->row_calls) (void)mem_resize(mem, m->row_calls, m->policy->row_count * sizeof *m->row_calls, 0);
-    keys_free(m);
-    match_free(m->doc);
+        give_back(m, m->stack, (size_t)(m->stack_end - m->stack), sizeof *m->stack);
+    if (m->marks != m->marks_room) give_back(m, m->marks, m->mark_cap, sizeof *m->marks);
+    if (m->memo != m->memo_room) give_back(m, m->memo, m->memo_cap, sizeof *m->memo);
+    give_back(m, m->sparse, m->sparse_cap, sizeof *m->sparse);
+    give_back(m, m->names, m->name_cap, sizeof *m->names);
+    give_back(m, m->work, m->work_cap, sizeof(struct upk_cell *));
+    if (m->row_calls) give_back(m, m->row_calls, m->policy->row_count, sizeof *m->row_calls);
+    if (m->input) input_free(m);
+    if (m->pending) keys_free(m);
+    if (m->doc->matcher) match_free(m->doc);
 }
 
 unsigned machine_op(uint8_t byte) { return op_of_byte[byte]; }
 unsigned machine_op_protocol(uint8_t byte) { return byte_protocol[byte]; }
 
 bool machine_run(struct machine *m) {
-    if (m->end == m->start) return machine_fail(m, UPK_ERR_TRUNCATED);
+    if (m->p == m->end && !input_more(m, m->p, 1, false)) return false;
     if (m->policy && m->policy->protocol_min > 1 && *m->start != 0x80) {
         m->op = machine_op(*m->start);
         if (m->op == UPK_OP_UNKNOWN) return machine_fail(m, UPK_ERR_OPCODE_UNKNOWN);
@@ -102,5 +125,12 @@ bool machine_run(struct machine *m) {
     /* Where PROTO comes first it fills the table; until then only its own entry is asked. */
     m->dispatch[0x80] = m->policy ? m->policy->opcodes[0x80] : (uint8_t)UPK_OP_PROTO;
     if (*m->start != 0x80) machine_dispatch(m, m->protocol);
-    return m->counting ? loop_counting(m) : loop(m);
+    if (m->counting) return loop_counting(m);
+    bool stopped;
+    do {
+        m->again = false;
+        stopped = loop(m);
+        if (m->again) m->ops_left++; /* the opcode is begun anew */
+    } while (m->again);
+    return stopped;
 }

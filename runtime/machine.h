@@ -1,7 +1,8 @@
 /* The pickle machine's state and the parts it is made of.
  *
  *   machine.c   its life, and which opcodes are allowed
- *   loop.c      the loop over opcodes; steps.c what it calls
+ *   loop.c      the loop over opcodes; ints.c and steps.c what it calls
+ *   input.c     more of a stream that comes piece by piece
  *   cells.c     containers: making and filling them
  *   reader.c    text arguments of protocols 0 and 1
  *   memo.c      the memo
@@ -11,7 +12,7 @@
  *   normalise.c what calls of old protocols spell (N2 to N9)
  *   freeze.c    what was used does not change (rules 2 and 9)
  *   fail.c      how it fails
- *   ahead.c     where in the value that is
+ *   place.c     where in the value that is
  *   sniff.c     what the input is when it is no pickle
  *   decode.c    the entry points: machine, then measure, match, document
  *
@@ -24,7 +25,7 @@
 
 #include "doc.h"
 
-enum { STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 32 };
+enum { STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 16 /* pairs */ };
 enum { DISPATCH_NEWER = 254 }; /* in machine.dispatch: a known opcode of a later protocol than the stream's */
 
 struct memo_slot { /* of the table of sparse keys */
@@ -32,9 +33,43 @@ struct memo_slot { /* of the table of sparse keys */
     struct upk_value value;
 };
 
+struct far_key { /* a memo key that the stream may turn out to be too short for, and the opcode that set it */
+    uint64_t key, at;
+    uint8_t op, byte;
+};
+
+/* A stream that comes piece by piece.  Its bytes stand in chunks that the document owns; only the newest may move, and only while
+ * no opcode of it is done. */
+struct input {
+    upk_read_fn read;
+    void *ctx;
+    uint64_t most;   /* bytes that it may have */
+    uint64_t beside; /* out-of-band bytes, which count with them */
+    uint8_t *chunk;  /* where m->start is; NULL: nothing was read yet */
+    size_t cap;      /* of it */
+    bool ended;
+    const uint8_t *head; /* of the stream, once m->start is further on */
+    size_t head_len;
+    struct far_key *far; /* by rising keys, in the order of the stream */
+    size_t far_len, far_cap;
+};
+
+struct watch { /* a value on the stack that place.c follows */
+    bool on;
+    size_t slot;                 /* of it; SIZE_MAX: there is none yet */
+    size_t height;               /* of the stack before the opcode that was done last */
+    const struct upk_cell *cell; /* of it; NULL: it has none */
+};
+
 struct name_slot { /* of the table of names met */
     uint64_t hash;
     struct global *global; /* NULL: free */
+};
+
+struct known_keys {              /* a dict of str keys that was checked */
+    const struct upk_cell *dict; /* NULL: free */
+    uint32_t len;                /* as it was checked */
+    uint8_t number;              /* upk_cell.op of others that have its keys; 0: there is none yet */
 };
 
 struct machine {
@@ -43,13 +78,16 @@ struct machine {
     const struct upk_options *options;
     const uint64_t *budgets;
 
-    const uint8_t *start, *end; /* the stream */
+    const uint8_t *start, *end; /* the stream, or what there is of it in the newest chunk */
+    uint64_t base;              /* offset of `start` in the stream */
+    struct input *input;        /* NULL: start .. end is the whole stream */
     const uint8_t *limit;       /* end of the open frame, else `end` */
     const uint8_t *at;          /* the opcode being done */
     const uint8_t *popped_at;   /* the last opcode that popped a mark to take what is above it */
     const uint8_t *p;           /* behind what was read; valid outside the loop's fast path */
     unsigned op;                /* enum upk_op at `at` */
     bool framed;
+    bool again; /* the loop was left because more had to be read, and is to go on */
     unsigned protocol;
 
     struct upk_value *stack, *sp, *stack_end;
@@ -68,7 +106,8 @@ struct machine {
 
     struct upk_cell **pending; /* large dicts and sets whose keys are checked at STOP */
     size_t pending_len, pending_cap;
-    const struct upk_cell *known_keys[KNOWN_KEYS]; /* dicts of str keys that were checked; NULL: free */
+    struct known_keys known_keys[KNOWN_KEYS][2];
+    uint8_t key_lists; /* numbers given to them */
 
     struct upk_cell **work; /* scratch worklist */
     size_t work_len, work_cap;
@@ -77,9 +116,13 @@ struct machine {
     struct object *last_object;
     struct persid *last_persid;
     size_t next_buffer;
-    uint64_t ops, nodes, calls, key_work, depth, expanded;
+    int64_t ops_left,
+        nodes_left; /* of the budgets; signed, for that makes taking one and looking a single instruction */
+    uint64_t calls, key_work, depth, expanded;
+    uint64_t events; /* calls and BUILDs so far */
     uint64_t most_marks, most_string, most_items, most_digits, most_long, most_name; /* figures for a scan */
     bool counting; /* count opcodes one by one, for a scan */
+    struct watch watch;
 
     uint64_t secret[2]; /* for hashing; drawn when first needed */
     bool has_secret, failed;
@@ -87,7 +130,7 @@ struct machine {
     /* What follows is set as needed, not cleared. */
     uint8_t dispatch[256];
     struct upk_error error;
-    char part[sizeof((struct match_result *)NULL)->part]; /* of an object, that is at fault */
+    char part[sizeof((struct match_result *)NULL)->part]; /* that is at fault, of an object or of the root */
     uint64_t op_counts[UPK_OP_END];
     struct upk_value stack_room[STACK_FIRST], memo_room[MEMO_FIRST];
     uint32_t marks_room[MARKS_FIRST];
@@ -95,6 +138,14 @@ struct machine {
 
 static inline uint64_t memo_count(const struct machine *m) {
     return m->memo_len - m->memo_gaps + m->sparse_count;
+}
+
+/* What ops_left and nodes_left begin with. */
+static inline int64_t count_down(uint64_t budget) { return budget < INT64_MAX ? (int64_t)budget : INT64_MAX; }
+
+/* Offset in the stream. */
+static inline uint64_t offset_of(const struct machine *m, const uint8_t *p) {
+    return m->base + (uint64_t)(p - m->start);
 }
 
 /* ---- failing */
@@ -107,8 +158,9 @@ bool machine_fail_budget(struct machine *m, enum upk_budget budget, uint64_t fig
 /* `old`: N1 applies to the spelling. */
 bool machine_fail_name(struct machine *m, unsigned code, bool old, struct upk_compat spelled);
 bool machine_fail_row(struct machine *m, unsigned code, uint32_t row, const char *detail);
-/* The path of what the opcode at fault makes or changes; "$" where that is not known. */
-void machine_place(const struct machine *m, char *out, size_t size);
+/* After a refusal: m->error.path leads to what the opcode at fault makes or changes, where that can be known.  The graph is of no
+ * use afterwards. */
+void machine_place(struct machine *m);
 const char *kind_word(unsigned kind);
 const char *sniff_file(const uint8_t *p, size_t n);
 
@@ -122,14 +174,28 @@ void machine_free(struct machine *m);
 void machine_dispatch(struct machine *m, unsigned protocol);
 unsigned machine_op(uint8_t byte);          /* enum upk_op, whether allowed or not */
 unsigned machine_op_protocol(uint8_t byte); /* its first protocol */
+/* False and m->again where it is to go on, for more of m->input was read. */
 bool loop(struct machine *m);
-bool loop_counting(struct machine *m); /* also fills the figures of a scan */
-/* A whole decode: run `m` over the stream, measure, and with a policy match.  When *ran is set (also on failure) m->doc exists,
- * and the caller frees first the machine, then the document.  On failure m->error is complete. */
+/* Also fills the figures of a scan; while m->watch is on it stops (true, and no root) before the opcode that comes after the value
+ * has left its place, but behind one opcode at least. */
+bool loop_counting(struct machine *m);
+/* A whole decode: run `m` over the stream (len bytes, or what `in` reads), measure, and with a policy match.  When *ran is set
+ * (also on failure) m->doc exists, and the caller frees first the machine, then the document.  On failure m->error is complete. */
 bool machine_decode(struct machine *m, const struct upk_policy *policy, const uint8_t *bytes, size_t len,
-                    const struct upk_options *o, const uint64_t *budgets, bool counting, bool *ran);
+                    struct input *in, const struct upk_options *o, const uint64_t *budgets, bool counting,
+                    bool *ran);
 
 /* ---- parts */
+
+/* The opcode at hand lacks some of the n bytes at p (is_prefix: a length says how many), or the end of the line that starts at
+ * p.  True: there is more now; all of it may stand elsewhere, and the opcode is done anew from m->p on. */
+__attribute__((cold)) bool input_more(struct machine *m, const uint8_t *p, uint64_t n, bool is_prefix);
+__attribute__((cold)) bool input_line(struct machine *m, const uint8_t *p);
+/* A memo key larger than what is sure of the stream's length. */
+bool input_far_key(struct machine *m, uint64_t key);
+/* At STOP, m->p behind it: the length is known. */
+bool input_stop(struct machine *m);
+void input_free(struct machine *m);
 
 static inline struct upk_cell *cell_new(struct machine *m, unsigned kind) {
     struct upk_cell *c = mem_alloc(&m->doc->mem, sizeof *c);
@@ -142,10 +208,6 @@ static inline struct upk_cell *cell_new(struct machine *m, unsigned kind) {
 }
 struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n);
 struct upk_cell *tuple_new(struct machine *m, const struct upk_value *items, size_t n);
-/* Put n values into a compound: sizes, depths and flags of both sides. */
-void cell_absorb(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n);
-/* Append values to c's members. */
-bool cell_extend(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n);
 bool value_hashable(struct upk_value v);
 
 bool read_int_text(struct machine *m, const uint8_t *p, size_t n, bool is_long, struct upk_value *out);
@@ -158,9 +220,22 @@ bool read_text(struct machine *m, const uint8_t *p, size_t n, struct upk_value *
 bool memo_put(struct machine *m, uint64_t key, struct upk_value v);
 bool memo_get(struct machine *m, uint64_t key, struct upk_value *out);
 
-uint64_t hash_number(struct machine *m, uint64_t n);
-uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed);
 void machine_secret(struct machine *m); /* draw the secret; before the first hash */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b) {
+    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+static inline uint64_t hash_number(struct machine *m, uint64_t n) {
+    return hash_mix(n ^ m->secret[0], m->secret[1] ^ UINT64_C(0x9e3779b97f4a7c15));
+}
+uint64_t hash_long_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed);
+static inline uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n, uint64_t seed) {
+    if (n > 16) return hash_long_bytes(m, p, n, seed);
+    /* Both ends: together with the length, all of it. */
+    const uint64_t first = text_word(p, n), last = n > 8 ? text_word(p + n - 8, 8) : 0;
+    const uint64_t h = hash_mix(first ^ seed ^ m->secret[0], last ^ m->secret[1]);
+    return hash_mix(h ^ n, m->secret[1] ^ UINT64_C(0x589965cc75374cc3));
+}
 
 /* The members c.items[from .. len) are new (every second one of a dict): refuse unhashable ones, and with a policy equal ones. */
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from);
@@ -181,9 +256,28 @@ bool call_grow(struct machine *m, struct upk_value target, unsigned container, c
 bool normalise_call(struct machine *m, struct object *o);
 struct object_more *object_extend(struct machine *m, struct object *o);
 
-bool freeze_arguments(struct machine *m, struct upk_cell *c); /* rule 2, through containers */
-void freeze_state(struct upk_value state); /* rule 2, the state and a state tuple's members */
-bool harden(struct machine *m, struct upk_value v, bool is_key); /* rule 9 */
+/* Rule 2, through containers. */
+bool freeze_members(struct machine *m, struct upk_cell *c);
+static inline bool freeze_arguments(struct machine *m, struct upk_cell *c) {
+    if (c->flags & CELL_CLOSED) return true;
+    c->flags |= CELL_FROZEN | CELL_CLOSED;
+    return !(c->flags & CELL_HAS_CELL) || freeze_members(m, c);
+}
+void freeze_tuple(const struct upk_cell *c);
+/* Rule 2, the state and a state tuple's members; a tuple that many objects share is looked through once. */
+static inline void freeze_state(struct upk_value state) {
+    if (!kind_is_container(state.kind) || state.as.cell->flags & CELL_FROZEN) return;
+    state.as.cell->flags |= CELL_FROZEN;
+    if (state.kind == UPK_TUPLE) freeze_tuple(state.as.cell);
+}
+/* Rule 9: what arguments and keywords, or a key, reach. */
+bool harden_members(struct machine *m, struct upk_cell *c);
+static inline bool harden(struct machine *m, struct upk_cell *c) {
+    if (c->flags & CELL_HARD) return true;
+    c->flags |= CELL_HARD;
+    return !(c->flags & CELL_HAS_CELL) || harden_members(m, c);
+}
+bool harden_key(struct machine *m, struct upk_value v);
 
 static inline bool fail_over(struct machine *m, enum upk_budget budget, uint64_t figure) {
     return figure <= m->budgets[budget] || machine_fail_budget(m, budget, figure);

@@ -1,8 +1,10 @@
 /* Matching of a finished graph against the types of a policy, and the parts it is made of.
  *
  *   shape.c          every object against its row, then the root
+ *   shape_early.c    objects, while decoding, as soon as they cannot change
  *   shape_leaf.c     types of single values: bounds, lengths, characters
  *   shape_goal.c     what a pair of value and type asks of the values below it
+ *   shape_record.c   records: a dict against fields
  *   shape_tree.c     proof by depth-first search, for graphs without cycles
  *   shape_cyclic.c   proof by refutation, for graphs with cycles: the greatest fixed point
  *   shape_explain.c  the reason of a refusal
@@ -57,11 +59,36 @@ struct cursor { /* how far a goal is looked at; starts as zeros */
     uint32_t found; /* of a record: fields */
 };
 
+enum {
+    FIELD_MEMOS = 64,
+    RECORD_MEMOS = 16,
+    RECORD_KEYS = 16,
+    MADE_MEMOS = 16,
+    SURE_MEMOS = 64,
+    DTYPE_MEMOS = 64
+};
+
 /* Which field a record's key was the last time; keys of equal dicts are views of the same bytes as a rule. */
 struct field_memo {
     const uint8_t *key;
     uint32_t len;
     uint32_t type, field;
+};
+
+/* What a record type asks of the values of dicts with these keys in this order: kinds that are taken without a look, else the
+ * type.  Only of keys that are all fields, with all required ones among them. */
+struct record_memo {
+    uint32_t keys, type; /* upk_cell.op of such a dict; 0: free */
+    uint32_t required;   /* bit i: key i is a required field */
+    struct {
+        uint32_t kinds, type;
+    } of[RECORD_KEYS];
+};
+
+/* How an object was made that no bar of a form stops (form_bars). */
+struct made_memo {
+    uint64_t made;
+    uint32_t form; /* 0: free */
 };
 
 /* Kinds of value that a type takes without a look at the value. */
@@ -75,8 +102,6 @@ struct dtype_memo {
     uint32_t levels;
 };
 
-enum { FIELD_MEMOS = 64, SURE_MEMOS = 64, DTYPE_MEMOS = 64 };
-
 struct matcher {
     struct upk_doc *doc;
     const struct upk_policy *policy;
@@ -85,13 +110,19 @@ struct matcher {
     bool any_at_once;  /* CELL_ODD is exact: a container without it is plain data */
     struct tree *tree; /* one of the two */
     struct cyclic *cyclic;
-    struct match_result native; /* the first object whose native check failed; object NULL: none */
     struct sure_memo sure[SURE_MEMOS];
+    struct match_result native; /* the first object whose native check failed; object NULL: none */
     struct {
         struct field_memo fields[FIELD_MEMOS];
         struct dtype_memo dtypes[DTYPE_MEMOS];
+        struct made_memo made[MADE_MEMOS];
+        struct record_memo records[RECORD_MEMOS];
     } rare; /* which plain data never needs */
 };
+
+/* ---- shape.c */
+
+void matcher_init(struct matcher *m, struct upk_doc *doc);
 
 /* ---- shape_leaf.c: single values, already normalised, of a kind that the type takes */
 
@@ -117,9 +148,27 @@ bool goal_is_one_of(const struct matcher *m, const struct goal *g);
 /* Some type takes a value of this kind at all. */
 bool kind_fits(const struct upk_type *t, unsigned kind);
 /* Type of element i of a tuple type; 0: there is none. */
-uint32_t tuple_element(const struct matcher *m, const struct upk_type *t, size_t i);
+static inline uint32_t tuple_element(const struct matcher *m, const struct upk_type *t, size_t i) {
+    if (i >= t->b) {
+        if (!(t->c >> 24)) return 0;
+        i = t->b - 1;
+    }
+    return m->policy->elems[t->a + i].type;
+}
+/* Kinds that a type takes without a look at the value. */
+uint32_t sure_kinds(struct matcher *m, uint32_t type);
+
+/* ---- shape_record.c */
+
 /* Field of a record type, UINT32_MAX: there is none. */
 uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key);
+/* The next value of a dict that must be proved for a record type, or the verdict on those that are left. */
+enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct cursor *c,
+                    struct part *part);
+/* The verdict on a dict of which no value can be left open. */
+enum fit flat_record_fits(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct part *part);
+
+/* ---- shape_goal.c: forms */
 
 /* Why a form cannot have made an object, before its values are looked at. */
 enum form_bar {

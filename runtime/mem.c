@@ -2,6 +2,8 @@
  *
  * Layer: runtime, lowest; over the caller's allocator.
  */
+#define _DEFAULT_SOURCE /* madvise */
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +11,7 @@
 #include "doc.h"
 
 enum {
-    FIRST_BLOCK = 2048,
+    FIRST_BLOCK = 1024, /* what allocators have at hand, and enough for a small document */
     MOST_BLOCK = 1 << 20,
     LARGE_ITEMS = 16 << 10, /* bytes from which an array of members leaves the arena */
     HUGE = 4 << 20          /* bytes from which huge pages are asked for */
@@ -22,13 +24,14 @@ struct mem_block {
 };
 
 /* Page faults dominate the cost of fresh memory; transparent huge pages make them some hundred times rarer. */
-static void advise_huge(void *block, size_t size) {
+void mem_advise_huge(void *block, size_t size) {
+    if (size < HUGE) return;
 #ifdef MADV_HUGEPAGE
     uintptr_t from = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
     uintptr_t to = ((uintptr_t)block + size) & ~(uintptr_t)4095;
     if (to > from) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 #else
-    (void)block, (void)size;
+    (void)block;
 #endif
 }
 
@@ -39,7 +42,7 @@ static void *resize_malloc(void *ctx, void *block, size_t old_size, size_t new_s
         return NULL;
     }
     void *p = realloc(block, new_size);
-    if (p && new_size >= HUGE) advise_huge(p, new_size);
+    if (p) mem_advise_huge(p, new_size);
     return p;
 }
 
@@ -52,6 +55,8 @@ void mem_init(struct mem *m, const struct upk_allocator *allocator, uint64_t cap
         m->allocator.resize = resize_malloc;
     }
 }
+
+void mem_clear(void *p, size_t n) { memset(p, 0, n); }
 
 void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n) {
     if (n > old_size && n - old_size > m->cap - m->used) {
@@ -74,14 +79,14 @@ void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n) {
 }
 
 void mem_free(struct mem *m) {
-    struct mem_block *lists[2] = {m->blocks, m->large};
-    for (int i = 0; i < 2; i++) {
+    struct mem_block *lists[3] = {m->blocks, m->large, m->chunks};
+    for (int i = 0; i < 3; i++) {
         for (struct mem_block *b = lists[i], *next; b; b = next) {
             next = b->next;
             (void)m->allocator.resize(m->allocator.ctx, b, b->size, 0);
         }
     }
-    m->blocks = m->large = NULL;
+    m->blocks = m->large = m->chunks = NULL;
     m->cursor = m->end = NULL;
     m->used = 0;
 }
@@ -114,6 +119,21 @@ void *mem_slow(struct mem *m, size_t n) {
     return p;
 }
 
+uint8_t *mem_chunk(struct mem *m, uint8_t *last, size_t n) {
+    struct mem_block *old = last ? m->chunks : NULL;
+    if (n > SIZE_MAX - sizeof *old) {
+        m->over_cap = true;
+        return NULL;
+    }
+    const size_t size = n + sizeof *old;
+    struct mem_block *b = mem_resize(m, old, old ? old->size : 0, size);
+    if (!b) return NULL;
+    if (!old) *b = (struct mem_block){.next = m->chunks};
+    b->size = size;
+    m->chunks = b;
+    return (uint8_t *)(b + 1);
+}
+
 static void large_link(struct mem *m, struct mem_block *b) {
     b->prev = NULL;
     b->next = m->large;
@@ -139,13 +159,20 @@ static bool large_resize(struct mem *m, struct mem_block *b, uint32_t cap) {
 }
 
 bool mem_grow_items(struct mem *m, struct upk_cell *cell, uint32_t need) {
+    const size_t unit = sizeof(struct upk_value);
     if (need <= cell->cap) return true;
+    if (cell->cap == 0 && need < LARGE_ITEMS / unit) { /* the first members, most often the last */
+        struct upk_value *first = mem_alloc(m, need * unit);
+        if (!first) return false;
+        cell->items = first;
+        cell->cap = need;
+        return true;
+    }
     /* Twice as many where the rest is given back in the end (mem_trim), else half as many more. */
     uint64_t wide = (uint64_t)cell->cap + (cell->flags & CELL_LARGE ? cell->cap : cell->cap / 2);
     if (cell->cap && wide < 8) wide = 8;
     if (wide < need) wide = need;
     uint32_t cap = wide > UINT32_MAX ? UINT32_MAX : (uint32_t)wide;
-    const size_t unit = sizeof(struct upk_value);
     if (cell->flags & CELL_LARGE) return large_resize(m, (struct mem_block *)(void *)cell->items - 1, cap);
     /* The newest array of the arena grows where it stands, without loss. */
     if (cell->cap && (uint8_t *)(cell->items + cell->cap) == m->cursor &&

@@ -45,7 +45,7 @@ static bool dense_reserve(struct machine *m, size_t need) {
 
 bool memo_put(struct machine *m, uint64_t key, struct upk_value v) {
     const uint64_t count = memo_count(m);
-    if (key > (uint64_t)(m->end - m->start)) return machine_fail(m, UPK_ERR_MEMO_FAR);
+    if (key > offset_of(m, m->input ? m->at : m->end) && !input_far_key(m, key)) return false;
     if (!fail_over(m, UPK_BUDGET_MEMO, count + 1)) return false;
     bool taken = (key < m->memo_len && m->memo[key].kind) || (m->sparse_count && sparse_find(m, key)->key);
     if (taken) return machine_fail_detail(m, UPK_ERR_MEMO_TWICE, "key %llu", (unsigned long long)key);

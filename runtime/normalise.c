@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "machine.h"
+#include "cells.h"
 
 static bool is_text(struct upk_value v, const char *text) {
     return (v.kind == UPK_STR || v.kind == UPK_STR8) && bytes_are(v.as.bytes, v.len, text);
@@ -56,19 +56,10 @@ static bool latin1_bytes(struct machine *m, struct upk_value s, struct upk_value
     if (s.flags & VALUE_ASCII) return true;
     uint8_t *to = mem_alloc(&m->doc->mem, s.len);
     if (!to) return machine_fail_memory(m);
+    size_t n;
+    *fits = utf8_to_latin1(s.as.bytes, s.len, to, &n);
     out->as.bytes = to;
-    const uint8_t *p = s.as.bytes, *end = p + s.len;
-    while (p < end && *fits) {
-        if (*p < 0x80) {
-            *to++ = *p++;
-        } else if (*p == 0xc2 || *p == 0xc3) {
-            *to++ = (uint8_t)((p[0] & 3) << 6 | (p[1] & 0x3f));
-            p += 2;
-        } else {
-            *fits = false;
-        }
-    }
-    out->len = (uint32_t)(to - out->as.bytes);
+    out->len = (uint32_t)n;
     return true;
 }
 
@@ -240,7 +231,7 @@ static enum upk_verb verb_of(const struct object *o) {
 
 bool normalise_call(struct machine *m, struct object *o) {
     bool done = false;
-    uint32_t row = row_of(value_of_cell(o->callee));
+    uint32_t row = o->callee->kind == UPK_GLOBAL ? o->callee->len : row_of(value_of_cell(o->callee));
     if (!row) {
         struct object *callee = as_object(o->callee);
         if (!(callee->cell.flags & CELL_NORMAL) && !spell_partial(m, o, callee, &done)) return false;
@@ -253,6 +244,5 @@ bool normalise_call(struct machine *m, struct object *o) {
     }
     if (o->cell.flags & CELL_NORMAL) return true; /* a value: its members were hardened as members */
     struct upk_cell *args = object_args(o), *kw = o->more ? o->more->kw : NULL;
-    if (!harden(m, value_of_cell(args), false)) return false;
-    return !kw || harden(m, value_of_cell(kw), false);
+    return harden(m, args) && (!kw || harden(m, kw));
 }

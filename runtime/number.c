@@ -44,11 +44,9 @@ static uint64_t int_word(struct upk_value v, size_t k) {
         return v.as.i < 0 ? UINT64_MAX : 0;
     }
     const uint8_t *p = v.as.bytes;
-    uint64_t u = 0;
-    for (size_t i = 8; i-- > 0;) {
-        size_t at = 8 * k + i;
-        u = u << 8 | (at < v.len ? p[at] : (p[v.len - 1] & 0x80 ? 0xffu : 0u));
-    }
+    if (8 * k + 8 <= v.len) return le64(p + 8 * k);
+    uint64_t u = p[v.len - 1] & 0x80 ? UINT64_MAX : 0;
+    for (size_t at = v.len; at > 8 * k; at--) u = u << 8 | p[at - 1];
     return u;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "print_walk.h"
+#include "sort.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -209,27 +210,10 @@ bool print_object_name(const struct print *p, const struct object *o, struct upk
 
 /* ---- order */
 
-static bool is_less(struct upk_bytes a, struct upk_bytes b) {
-    return bytes_compare(a.data, a.len, b.data, b.len) < 0;
+static bool is_less(const void *a, const void *b, const void *ctx) {
+    const struct upk_bytes *const x = a, *const y = b;
+    (void)ctx;
+    return bytes_compare(x->data, x->len, y->data, y->len) < 0;
 }
 
-/* Heap sort: libc's qsort may allocate past the caller's allocator. */
-static void sift(struct upk_bytes *a, size_t at, size_t n) {
-    struct upk_bytes sunk = a[at];
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && is_less(a[child], a[child + 1])) child++;
-        if (!is_less(sunk, a[child])) break;
-        a[at] = a[child];
-    }
-    a[at] = sunk;
-}
-
-void bytes_sort(struct upk_bytes *a, size_t n) {
-    for (size_t i = n / 2; i-- > 0;) sift(a, i, n);
-    while (n-- > 1) {
-        struct upk_bytes largest = a[0];
-        a[0] = a[n];
-        a[n] = largest;
-        sift(a, 0, n);
-    }
-}
+void bytes_sort(struct upk_bytes *a, size_t n) { heap_sort(a, n, sizeof *a, is_less, NULL); }

@@ -56,12 +56,12 @@ static struct upk_scan_result *scan_make(struct machine *m) {
     scan->cyclic = m->doc->cyclic;
     memcpy(scan->opcodes, m->op_counts, sizeof m->op_counts);
     uint64_t *f = scan->figures;
-    f[UPK_BUDGET_BYTES] = (uint64_t)(m->p - m->start);
-    f[UPK_BUDGET_OPCODES] = m->ops;
+    f[UPK_BUDGET_BYTES] = offset_of(m, m->p);
+    f[UPK_BUDGET_OPCODES] = (uint64_t)(count_down(m->budgets[UPK_BUDGET_OPCODES]) - m->ops_left);
     f[UPK_BUDGET_MEMO] = memo_count(m);
     f[UPK_BUDGET_MARKS] = m->most_marks;
     f[UPK_BUDGET_DEPTH] = m->depth;
-    f[UPK_BUDGET_NODES] = m->nodes;
+    f[UPK_BUDGET_NODES] = (uint64_t)(count_down(m->budgets[UPK_BUDGET_NODES]) - m->nodes_left);
     f[UPK_BUDGET_ITEMS] = m->most_items;
     f[UPK_BUDGET_EXPANDED] = m->expanded;
     f[UPK_BUDGET_STRING] = m->most_string;
@@ -94,7 +94,7 @@ bool upk_scan(const void *bytes, size_t len, const struct upk_options *options, 
     budgets[UPK_BUDGET_EXPANDED] = UINT64_MAX; /* its figure saturates */
     budgets[UPK_BUDGET_NAME] = UINT32_MAX;
     budgets[UPK_BUDGET_MEMORY] = (o.budgets ? o.budgets : upk_budget_standard)[UPK_BUDGET_MEMORY];
-    bool ran = false, ok = scan && machine_decode(&m, NULL, bytes, len, &o, budgets, true, &ran);
+    bool ran = false, ok = scan && machine_decode(&m, NULL, bytes, len, NULL, &o, budgets, true, &ran);
     if (!scan) error_set(&m.error, UPK_ERR_MISUSE, 0, 0);
     struct upk_scan_result *made = ok ? scan_make(&m) : NULL;
     if (ran) {

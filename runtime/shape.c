@@ -152,41 +152,14 @@ static enum match_status match_by_refutation(struct matcher *m, struct match_res
 
 /* ---- */
 
-/* All but what plain data never needs. */
-static void matcher_init(struct matcher *m, struct upk_doc *doc) {
-    memset(m, 0, offsetof(struct matcher, rare));
+void matcher_init(struct matcher *m, struct upk_doc *doc) {
+    mem_clear(m, offsetof(struct matcher, native));
+    m->native.object = NULL;
+    m->native.detail[0] = m->native.path[0] = m->native.part[0] = 0;
     m->doc = doc;
     m->policy = doc->policy;
     m->mem = &doc->mem;
-}
-
-bool match_early(struct upk_doc *doc, struct object *o) {
-    struct matcher *m = doc->matcher;
-    if (!m) {
-        m = mem_resize(&doc->mem, NULL, 0, sizeof *m);
-        if (!m) return false;
-        matcher_init(m, doc);
-        memset(&m->rare, 0, sizeof m->rare);
-        m->budget = m->policy->budgets[UPK_BUDGET_MATCHES];
-        doc->matcher = m;
-    }
-    if (m->pairs > m->budget) return true; /* match_document says so */
-    m->any_at_once = !doc->stale && !doc->used_up;
-    const struct upk_row *row = &m->policy->rows[o->cell.len];
-    for (uint32_t i = 0; i < row->form_count; i++) {
-        const struct goal g = form_goal(o, row->first_form + i);
-        struct cursor all = {0};
-        struct part part;
-        enum fit fit = goal_next(m, &g, &all, &part);
-        if (fit == FIT_OPEN) break;
-        if (fit == FIT_YES) {
-            if (!check_object(m, o, row->first_form + i, NULL, 0)) break; /* refused at STOP */
-            o->cell.cap = row->first_form + i;
-            doc->unjudged--;
-            break;
-        }
-    }
-    return true;
+    mem_clear(&m->rare, sizeof m->rare);
 }
 
 void match_free(struct upk_doc *doc) {
@@ -194,17 +167,23 @@ void match_free(struct upk_doc *doc) {
     doc->matcher = NULL;
 }
 
-/* Nothing left to judge, and a root that is `any` by a look: the common case, without a prover. */
-static bool is_plain(struct matcher *m) {
-    struct part part;
-    if (!m->any_at_once || to_judge(m->doc) || m->policy->types[m->policy->root].kind != UPK_TYPE_ANY)
+/* Nothing left to judge, and a root that is `any`, which plain data is by a look: the common case, without a matcher. */
+static bool is_plain(const struct upk_doc *doc) {
+    if (doc->policy->types[doc->policy->root].kind != UPK_TYPE_ANY || doc->stale || doc->used_up ||
+        to_judge(doc))
         return false;
-    return value_fits(m, m->doc->root, m->policy->root, &part) == FIT_YES;
+    const struct upk_value v = value_resolve(doc->root);
+    if (kind_is_container(v.kind)) return v.as.cell->len == 0 || !(v.as.cell->flags & CELL_ODD);
+    return v.kind < UPK_BUFFER || v.kind == UPK_BYTEARRAY;
 }
 
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches,
                                  struct match_result *why) {
     struct matcher own, *m = doc->matcher;
+    if (is_plain(doc)) {
+        *matches = (m ? m->pairs : 0) + 1;
+        return *matches > budget ? MATCH_BUDGET : MATCH_OK;
+    }
     if (!m) {
         m = &own;
         matcher_init(m, doc);
@@ -212,11 +191,6 @@ enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t 
     m->budget = budget;
     m->any_at_once = !doc->stale && !doc->used_up;
     memset(why, 0, sizeof *why);
-    if (is_plain(m)) {
-        *matches = m->pairs;
-        return m->pairs > budget ? MATCH_BUDGET : MATCH_OK;
-    }
-    if (m == &own) memset(&own.rare, 0, sizeof own.rare);
     /* Stale, not only cyclic: what was popped may hold a cycle that the root does not reach. */
     enum match_status status = doc->stale ? match_by_refutation(m, why) : match_by_tree(m, why);
     if (status == MATCH_OK && m->pairs > budget) status = MATCH_BUDGET;

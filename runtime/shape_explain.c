@@ -230,12 +230,15 @@ static void say_fault(const struct matcher *m, const struct fault *f, struct tex
 
 void explain_root(struct matcher *m, struct match_result *why) {
     struct fault f;
-    struct text t = text_in(why->detail, sizeof why->detail);
+    struct text t = text_in(why->detail, sizeof why->detail), part = text_in(why->part, sizeof why->part);
     m->budget = m->pairs + EXPLAIN_PAIRS;
     search(m, &f, "", m->doc->root, m->policy->root);
     why->code = is_spelling(m, f.value) ? UPK_ERR_SPELLING : UPK_ERR_ROOT;
     memcpy(why->path, f.path_room, sizeof why->path);
-    if (f.path.len) text_add(&t, "at $%s: ", f.path_room);
+    if (f.path.len) {
+        text_add(&t, "at $%s: ", f.path_room);
+        text_add(&part, "`$%s`", f.path_room);
+    }
     say_fault(m, &f, &t);
 }
 

@@ -161,14 +161,6 @@ static bool tuple_count_fits(size_t n, const struct upk_type *t) {
     return n >= fixed - optional && (repeats || n <= fixed) && length_fits(n, t);
 }
 
-uint32_t tuple_element(const struct matcher *m, const struct upk_type *t, size_t i) {
-    if (i >= t->b) {
-        if (!(t->c >> 24)) return 0;
-        i = t->b - 1;
-    }
-    return m->policy->elems[t->a + i].type;
-}
-
 static enum fit tuple_fits(const struct upk_cell *c, const struct upk_type *t) {
     if (!tuple_count_fits(c->len, t)) return FIT_NO;
     return c->len == 0 ? FIT_YES : FIT_OPEN;
@@ -236,23 +228,34 @@ static uint32_t sure_of_plain(const struct upk_type *t) {
     }
 }
 
-static void note_sure_kinds(struct matcher *m, uint32_t type) {
+uint32_t sure_kinds(struct matcher *m, uint32_t type) {
+    struct sure_memo *sure = &m->sure[type % SURE_MEMOS];
+    if (sure->type == type) return sure->kinds;
     const struct upk_policy *p = m->policy;
     const struct upk_type *t = &p->types[type];
-    struct sure_memo *sure = &m->sure[type % SURE_MEMOS];
     *sure = (struct sure_memo){.type = type, .kinds = sure_of_plain(t)};
     for (uint32_t i = 0; t->kind == UPK_TYPE_UNION && i < t->b; i++)
         sure->kinds |= sure_of_plain(&p->types[p->alts[t->a + i]]);
+    return sure->kinds;
 }
 
 enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
-    if (m->sure[type % SURE_MEMOS].type != type) note_sure_kinds(m, type);
+    (void)sure_kinds(m, type);
+    const struct upk_type *t = &m->policy->types[type];
+    if (v.kind == UPK_DICT && t->kind == UPK_TYPE_RECORD && is_flat(v.as.cell, t)) {
+        m->pairs++;
+        return flat_record_fits(m, v.as.cell, type, part);
+    }
+    if (v.kind < UPK_BUFFER && t->kind < UPK_TYPE_LIST) { /* a single value, against a type of such */
+        if (!kind_fits(t, v.kind)) return FIT_NO;
+        m->pairs++;
+        return t->kind == UPK_TYPE_ANY || leaf_fits(m, v, t) ? FIT_YES : FIT_NO;
+    }
     part->again = false;
     if (v.kind == UPK_OBJECT) {
         part->again = v.as.cell->flags & CELL_SHARED;
         v = value_resolve(v);
     }
-    const struct upk_type *t = &m->policy->types[type];
     if (!kind_fits(t, v.kind)) return FIT_NO;
     enum fit fit = t->kind == UPK_TYPE_UNION ? union_fits(m, v, t, &type, part) : plain_fits(m, v, t, part);
     if (fit == FIT_OPEN) {
@@ -295,62 +298,6 @@ static enum fit next_element(struct matcher *m, const struct upk_cell *tuple, co
         }
     }
     return FIT_YES;
-}
-
-/* ---- records */
-
-uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
-    /* No two strings of one length start at the same place, but for the empty ones, which are equal. */
-    size_t slot = ((uintptr_t)key.as.bytes ^ (uintptr_t)type * 7) % FIELD_MEMOS;
-    struct field_memo *memo = &m->rare.fields[slot];
-    if (memo->key == key.as.bytes && memo->len == key.len && memo->type == type && key.as.bytes)
-        return memo->field;
-    const struct upk_policy *p = m->policy;
-    const struct upk_type *t = &p->types[type];
-    uint32_t lo = t->a, hi = t->a + t->b, found = UINT32_MAX;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const struct upk_text text = p->fields[mid].key;
-        int order = bytes_compare(p->pool + text.at, text.len, key.as.bytes, key.len);
-        if (order == 0) {
-            found = mid;
-            break;
-        }
-        if (order < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    *memo = (struct field_memo){.key = key.as.bytes, .len = key.len, .type = type, .field = found};
-    return found;
-}
-
-static uint32_t required_fields(const struct matcher *m, const struct upk_type *t) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < t->b; i++) n += !m->policy->fields[t->a + i].optional;
-    return n;
-}
-
-/* As no two keys of a dict are equal, the required fields are all there if as many were found. */
-static enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct cursor *c,
-                           struct part *part) {
-    const struct upk_type *t = &m->policy->types[type];
-    while (c->at < dict->len) {
-        struct upk_value key = value_resolve(dict->items[c->at]);
-        if (!value_is_str(key)) return FIT_NO;
-        uint32_t field = record_field(m, type, key), of_value = t->c;
-        if (field != UINT32_MAX) {
-            c->found += !m->policy->fields[field].optional;
-            of_value = m->policy->fields[field].type;
-        } else if (!of_value) {
-            return FIT_NO;
-        }
-        enum fit fit = value_fits(m, dict->items[c->at + 1], of_value, part);
-        if (fit == FIT_NO || m->pairs > m->budget) return FIT_NO; /* the prover looks at the budget first */
-        c->at += 2;
-        if (fit == FIT_OPEN) return FIT_OPEN;
-    }
-    return c->found == required_fields(m, t) ? FIT_YES : FIT_NO;
 }
 
 /* ---- forms */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cells.h"
 #include "loop.h"
 
 /* ---- stack and marks */
@@ -58,7 +59,7 @@ struct upk_value *mark_pop(struct machine *m) {
 /* ---- opcodes */
 
 bool do_proto(struct machine *m, unsigned number) {
-    if (m->at != m->start) return machine_fail(m, UPK_ERR_PROTOCOL_PLACE);
+    if (offset_of(m, m->at) != 0) return machine_fail(m, UPK_ERR_PROTOCOL_PLACE);
     if (number < 2 || number > 5) return machine_fail_detail(m, UPK_ERR_PROTOCOL_NUMBER, "%u", number);
     m->protocol = number;
     if (m->policy && (number < m->policy->protocol_min || number > m->policy->protocol_max)) {
@@ -89,13 +90,31 @@ bool do_collect(struct machine *m, unsigned kind) {
     return true;
 }
 
+static bool container_grow(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
+    if (c->flags & (CELL_FROZEN | CELL_HARD) && m->policy) {
+        return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE,
+                                   "%s on a %s", upk_op_name(m->op), kind_word(c->kind));
+    }
+    const uint32_t from = c->len;
+    if (!cell_extend(m, c, v, n)) return false;
+    return c->kind == UPK_LIST || keys_check(m, c, from);
+}
+
 bool do_grow(struct machine *m, unsigned container, struct upk_value *from) {
-    size_t n = (size_t)(m->sp - from);
+    const size_t n = (size_t)(m->sp - from);
     if (from == fence(m)) return fail_pop(m);
     if (container == UPK_DICT && n % 2) return machine_fail(m, UPK_ERR_ODD);
-    if (!call_grow(m, from[-1], container, from, n)) return false;
+    const struct upk_value target = from[-1];
+    const bool done = target.kind == container ? container_grow(m, target.as.cell, from, n)
+                                               : call_grow(m, target, container, from, n);
+    if (!done) return false;
     m->sp = from;
     return true;
+}
+
+bool do_grow_marked(struct machine *m, unsigned container) {
+    struct upk_value *from = mark_pop(m);
+    return from && do_grow(m, container, from);
 }
 
 bool do_stack_global(struct machine *m) {
@@ -137,8 +156,7 @@ bool do_obj(struct machine *m) {
 bool do_persid(struct machine *m, struct upk_value id, struct upk_value *out) {
     struct persid *persid = mem_alloc(&m->doc->mem, sizeof *persid);
     if (!persid) return machine_fail_memory(m);
-    *persid =
-        (struct persid){.cell = {.size = 1, .depth = 1, .kind = UPK_PERSID}, .at = (uint64_t)(m->at - m->start)};
+    *persid = (struct persid){.cell = {.size = 1, .depth = 1, .kind = UPK_PERSID}, .at = offset_of(m, m->at)};
     struct upk_cell *c = &persid->cell;
     if (!cell_extend(m, c, &id, 1)) return false;
     if (m->last_persid) {
@@ -148,7 +166,7 @@ bool do_persid(struct machine *m, struct upk_value id, struct upk_value *out) {
     }
     m->last_persid = persid;
     /* What the host was asked about is what it gets: the id is as good as an argument. */
-    if (m->policy && (!freeze_arguments(m, c) || !harden(m, value_of_cell(c), false))) return false;
+    if (m->policy && (!freeze_arguments(m, c) || !harden(m, c))) return false;
     if (m->options->persid && !m->options->persid(m->options->persid_ctx, id))
         return machine_fail(m, UPK_ERR_PERSID_REFUSED);
     *out = value_of_cell(c);
@@ -178,6 +196,7 @@ bool do_readonly(struct machine *m) {
 }
 
 bool do_stop(struct machine *m) {
+    if (m->input && !input_stop(m)) return false;
     if (m->sp == fence(m)) return fail_pop(m);
     if (m->sp - m->stack != 1)
         return machine_fail_detail(m, UPK_ERR_LEFT_OVER, "%zu values", (size_t)(m->sp - m->stack));
@@ -190,7 +209,9 @@ bool do_stop(struct machine *m) {
     if (m->framed && m->p != m->limit)
         return machine_fail_detail(m, UPK_ERR_FRAME_CROSSED, "STOP before the frame's end");
     m->doc->root = m->stack[0];
-    m->doc->stop_at = (uint64_t)(m->at - m->start);
+    m->doc->buffers_taken = m->next_buffer;
+    m->doc->stop_at = offset_of(m, m->at);
+    m->doc->events = m->events;
     return true;
 }
 
@@ -211,16 +232,4 @@ bool fail_short(struct machine *m, const uint8_t *p, uint64_t n, bool is_prefix)
                                    (size_t)(m->end - p));
     }
     return machine_fail(m, UPK_ERR_FRAME_CROSSED);
-}
-
-/* The end of the line that starts at p (its LF), or NULL after failing. */
-const uint8_t *line_end(struct machine *m, const uint8_t *p) {
-    const uint8_t *lf = memchr(p, '\n', (size_t)(m->end - p));
-    if (!lf) {
-        (void)machine_fail(m, UPK_ERR_TRUNCATED);
-    } else if (lf >= m->limit) {
-        (void)machine_fail(m, UPK_ERR_FRAME_CROSSED);
-        lf = NULL;
-    }
-    return lf;
 }

@@ -8,7 +8,7 @@
  *  - Sizes are bytes unless said otherwise.  Text is {pointer, length}, UTF-8 in which lone surrogates may stand as three
  *    bytes (Python's surrogatepass), never NUL-terminated.
  *  - A document borrows the caller's input: the buffer (and out-of-band buffers) must live, unchanged, as long as the
- *    document, unless UPK_COPY is given.
+ *    document, unless UPK_COPY is given.  What a reader has given (upk_decode_from) it owns.
  *
  * Sources: PEP 307, 3154 and 574; Lib/pickletools.py.  Layer: the public surface, over libc alone.
  */
@@ -155,7 +155,8 @@ enum upk_class_of_refusal {
     X(302, HASHES, LIMIT, "too many keys of one hash")                                                  \
     X(401, MEMORY, MEMORY, "out of memory")                                                             \
     X(901, MISUSE, MISUSE, "wrong arguments of the caller")                                             \
-    X(902, TABLE, MISUSE, "policy table of another version, or damaged")
+    X(902, TABLE, MISUSE, "policy table of another version, or damaged")                                \
+    X(903, READ, MISUSE, "the host cannot read on")
 
 enum upk_code {
     UPK_OK = 0,
@@ -188,8 +189,8 @@ struct upk_error {
     uint64_t limit, figure;
     char module[260], name[260]; /* the name concerned; empty: none */
     char detail[160];            /* what exactly is wrong */
-    /* Place in the value: $.frames[3].pixels, $.jobs[0].state.id, $.args[1].  A part is left out where it is not known: where
-     * the stream ends before the value is part of the result. */
+    /* Place in the value: $.frames[3].pixels, $.jobs[0].state.id, $.args[1].  "$" where it is not known: where
+     * the stream ends, or breaks, before the value is part of the result. */
     char path[160];
     char policy[160];   /* "channel result of policy agent.return 3" */
     char rule[120];     /* the policy's line that ruled: "std/values.policy:12"; empty: none */
@@ -253,6 +254,17 @@ struct upk_options {
 /* Decode `len` bytes under `policy`.  On success *doc is owned by the caller (upk_doc_free). */
 bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len,
                 const struct upk_options *options, struct upk_doc **doc, struct upk_error *err);
+
+/* Give `least` bytes of the stream to `to`, and up to `most` where they can be had at once; *got says how many.  Fewer than
+ * `least` is the end of the stream: nothing more is asked for.  Returns false where the host cannot read. */
+typedef bool (*upk_read_fn)(void *ctx, void *to, size_t least, size_t most, size_t *got);
+/* Decode exactly one pickle that comes piece by piece.  `least` never reaches behind its STOP (or to what refuses it); *used tells
+ * a reader that gave more how much of it belongs to the pickle.  As upk_decode with UPK_ALLOW_TRAILING, but that
+ *  - the bytes read stand in the document and count for its memory;
+ *  - where the stream is longer than the budget allows, that is refused when it is met, not before all else;
+ *  - a memo key larger than the stream's length is refused when that is known, where nothing else was refused before. */
+bool upk_decode_from(const struct upk_policy *policy, upk_read_fn read, void *read_ctx,
+                     const struct upk_options *options, struct upk_doc **doc, struct upk_error *err);
 /* The verdict alone; no document is kept. */
 bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
                const struct upk_options *options, struct upk_error *err);
@@ -292,6 +304,56 @@ bool upk_name_is_dangerous(const char *module, size_t module_len, const char *na
 
 /* Structural validation of any table, in O(n): indices, order, text, every key found under its own hash. */
 bool upk_policy_check(const struct upk_policy *policy, struct upk_error *err);
+
+/* ---- policies that a host extends ------------------------------------------------------------------------------------- */
+
+/* How objects of a class are made, and what state they have.  All values are of the type `any`.  With "any attributes" the state,
+ * where there is one, is a dict of str keys, or a pair of two, as copyreg has it for slots. */
+enum upk_extra_shape {
+    UPK_EXTRA_RECORD, /* as the template `dataclass` has it: `fields` are the whole state */
+    UPK_EXTRA_TUPLE,  /* as `namedtuple`: `fields` are the arguments of `new` */
+    UPK_EXTRA_ENUM,   /* as `enum`: `fields` are the members */
+    UPK_EXTRA_FLAG,   /* as `flag` */
+    UPK_EXTRA_PLAIN,  /* new(), with any attributes */
+    UPK_EXTRA_NEW,    /* the same with arguments: `fields`, or any where there are none */
+    UPK_EXTRA_CALL,   /* the same by a call */
+    UPK_EXTRA_SHAPES
+};
+
+/* A field of the state, an argument or a member. */
+struct upk_extra_field {
+    struct upk_bytes name;
+    bool optional; /* it may be absent; of arguments, at the end alone */
+    bool slot;     /* RECORD: it is a slot; where others are not, the state may be a pair of both kinds */
+    /* The value of a member: UPK_NONE, UPK_BOOL or UPK_INT (`number`), UPK_STR or UPK_BYTES (`text`); UPK_INVALID: it is none of
+     * these, and any value may be given. */
+    uint8_t kind;
+    int64_t number;
+    struct upk_bytes text;
+};
+
+/* A class that a host admits by itself.  Names are 1 to 256 bytes. */
+struct upk_extra {
+    struct upk_bytes module, qualname;
+    uint32_t shape; /* enum upk_extra_shape */
+    uint32_t steps; /* ITEMS, PAIRS: of a list or dict.  STATE: any state at all, instead of any attributes */
+    uint32_t runs;  /* upk_tables.h, UPK_FORM_RUNS_*: Python code of the class that may run */
+    const struct upk_extra_field *fields;
+    size_t field_count;
+};
+
+enum { UPK_EXTRAS_MOST = 10000, UPK_EXTRA_FIELDS_MOST = 1000000 }; /* classes, and their fields together */
+
+/* A new policy: `base`, with a row for each of these classes.  What `base` decides it decides alike, but that its type `any`
+ * takes the new classes as well; a type that names its classes takes no others.  So where `base` has no type that could hold a
+ * class, that is an error, and so are names on the closed list of what reaches the system, builtins, and two classes of one name
+ * (UPK_ERR_MISUSE, with the name).  A class that `base` grants already stays as it is.  The rules of new rows are
+ * "with_types:N", N the place in `extras` from 1 on.  The policy borrows `base`, or, where that was made so itself, what it borrows;
+ * nothing of `extras` is kept. */
+bool upk_policy_extend(const struct upk_policy *base, const struct upk_extra *extras, size_t count,
+                       const struct upk_allocator *allocator, struct upk_policy **policy,
+                       struct upk_error *err);
+void upk_policy_free(struct upk_policy *policy); /* of upk_policy_extend; NULL is fine */
 
 /* ---- documents ------------------------------------------------------------------------------------------------------ */
 

@@ -23,31 +23,66 @@ static size_t sequence_length(const uint8_t *p, size_t left) {
     return 4;
 }
 
+/* How many bytes at the start are ASCII, or at least some of them. */
+static size_t ascii_prefix(const uint8_t *p, size_t n) {
+    size_t i = 0;
+    uint64_t w[2];
+    for (; n - i >= 16; i += 16) {
+        memcpy(w, p + i, 16);
+        if ((w[0] | w[1]) & HIGH_BITS) return i;
+    }
+    if (n >= 16) { /* the last sixteen, some of them again */
+        memcpy(w, p + n - 16, 16);
+        return (w[0] | w[1]) & HIGH_BITS ? i : n;
+    }
+    if (n >= 8) {
+        memcpy(&w[0], p, 8);
+        memcpy(&w[1], p + n - 8, 8);
+        return (w[0] | w[1]) & HIGH_BITS ? 0 : n;
+    }
+    while (i < n && p[i] < 0x80) i++;
+    return i;
+}
+
 bool utf8_check(const uint8_t *p, size_t n, bool *ascii) {
-    *ascii = true;
-    while (n > 0) {
-        while (n >= 16) {
-            uint64_t w[2];
-            memcpy(w, p, 16);
-            if ((w[0] | w[1]) & HIGH_BITS) break;
-            p += 16;
-            n -= 16;
-        }
+    enum { FAST = 64 }; /* bytes from which the fast way pays */
+    size_t skip = ascii_prefix(p, n);
+    bool valid;
+    *ascii = skip == n;
+    if (n - skip >= FAST && utf8_check_fast(p + skip, n - skip, &valid)) return valid;
+    for (;;) {
+        p += skip;
+        n -= skip;
+        if (n == 0) return true;
         /* Text of one script seldom goes back to ASCII for sixteen bytes: do as many before looking again. */
         const uint8_t *again = p + (n < 16 ? n : 16);
         while (p < again) {
-            if (*p < 0x80) {
-                p++;
-                n--;
-                continue;
-            }
-            *ascii = false;
             size_t len = sequence_length(p, n);
             if (len == 0) return false;
             p += len;
             n -= len;
         }
+        skip = ascii_prefix(p, n);
     }
+}
+
+bool utf8_to_latin1(const uint8_t *p, size_t n, uint8_t *to, size_t *written) {
+    const size_t done = utf8_to_latin1_fast(p, n, to, written);
+    const uint8_t *const end = p + n;
+    uint8_t *const out = to;
+    p += done;
+    to += *written;
+    while (p < end) {
+        if (*p < 0x80) {
+            *to++ = *p++;
+        } else if (*p == 0xc2 || *p == 0xc3) {
+            *to++ = (uint8_t)((p[0] & 3) << 6 | (p[1] & 0x3f));
+            p += 2;
+        } else {
+            return false;
+        }
+    }
+    *written = (size_t)(to - out);
     return true;
 }
 

@@ -2,6 +2,7 @@
  *
  * What must hold for every input, beside not crashing and not leaking:
  *   - a verdict is the same when it is asked for again, and upk_check and UPK_COPY give the same one;
+ *   - a stream that comes piece by piece gets the same verdict, with the same code and offset, and the same document;
  *   - what a policy accepts, inspection accepts under the same budgets;
  *   - what inspection accepts, a scan accepts, and the scan refuses nothing else but what is over a limit;
  *   - exactly the accessor of a value's kind answers;
@@ -11,6 +12,8 @@
  *
  * Layer: tests only, over the runtime's public interface.
  */
+#include <string.h>
+
 #include "help/policies.h"
 #include "help/verdict.h"
 #include "require.h"
@@ -46,6 +49,52 @@ static bool inspect(const uint8_t *data, size_t size, const uint64_t *budgets, b
     return accepted;
 }
 
+struct pieces {
+    const uint8_t *at;
+    size_t left, calls;
+};
+
+/* What is asked for, and sometimes up to 15 bytes more. */
+static bool read_piece(void *ctx, void *to, size_t least, size_t most, size_t *got) {
+    struct pieces *p = ctx;
+    size_t n = least + (p->calls++ % 3 == 2 && p->left ? *p->at % 16 : 0);
+    REQUIRE(least >= 1 && least <= most);
+    n = n < most ? n : most;
+    *got = n < p->left ? n : p->left;
+    if (*got) memcpy(to, p->at, *got);
+    p->at += *got;
+    p->left -= *got;
+    return true;
+}
+
+static bool depends_on_length(const struct upk_error *e) {
+    return e->code == UPK_ERR_MEMO_FAR || (e->code == UPK_ERR_BUDGET && e->budget == UPK_BUDGET_MEMORY);
+}
+
+static void decide_in_pieces(const struct upk_policy *policy, const uint8_t *data, size_t size,
+                             struct upk_options options) {
+    struct upk_doc *docs[2] = {NULL, NULL};
+    struct upk_error errs[2];
+    size_t used[2];
+    struct pieces pieces = {data, size, 0};
+    options.flags = UPK_ALLOW_TRAILING;
+    options.used = &used[0];
+    const bool at_once = upk_decode(policy, data, size, &options, &docs[0], &errs[0]);
+    options.used = &used[1];
+    const bool in_pieces = upk_decode_from(policy, read_piece, &pieces, &options, &docs[1], &errs[1]);
+    if (at_once && in_pieces) {
+        REQUIRE(used[0] == used[1] && document_print(docs[0]) == document_print(docs[1]));
+    } else if (!at_once && !in_pieces) {
+        REQUIRE(depends_on_length(&errs[0]) || depends_on_length(&errs[1]) ||
+                (errs[0].code == errs[1].code && errs[0].offset == errs[1].offset));
+        error_require_sound(&errs[1], size);
+    } else { /* what stands behind STOP is part of the length at once, and is not in pieces */
+        REQUIRE(at_once && depends_on_length(&errs[1]));
+    }
+    upk_doc_free(docs[0]);
+    upk_doc_free(docs[1]);
+}
+
 static void decide(const struct upk_policy *policy, const uint8_t *data, size_t size) {
     struct upk_options options = {.buffers = buffers, .buffer_count = sizeof buffers / sizeof *buffers};
     const struct verdict first = verdict_of(policy, data, size, &options, true);
@@ -58,6 +107,7 @@ static void decide(const struct upk_policy *policy, const uint8_t *data, size_t 
         upk_error_observe(&again.err, policy, data, size, &options);
         error_require_sound(&again.err, size);
     }
+    decide_in_pieces(policy, data, size, options);
     options.flags = UPK_COPY;
     again = verdict_of(policy, data, size, &options, false);
     verdict_require_same(&first, &again);

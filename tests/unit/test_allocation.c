@@ -14,6 +14,7 @@
 
 #include "../../runtime/upk.h"
 #include "corpus.h"
+#include "pieces.h"
 #include "values.h"
 
 enum { LONGEST = 600, HEADER = 16 };
@@ -58,7 +59,7 @@ static bool throw_away(void *ctx, const char *text, size_t len) {
 typedef bool (*print_fn)(const struct upk_doc *doc, upk_sink sink, void *ctx, struct upk_error *err);
 
 /* Every operation that allocates: true accepted, else err says why. */
-enum operation { CHECK, DECODE, COPY, INSPECT, SCAN, PRINT_TREE, PRINT_JSON, PRINT_REPR, OPERATIONS };
+enum operation { CHECK, DECODE, COPY, PIECES, INSPECT, SCAN, PRINT_TREE, PRINT_JSON, PRINT_REPR, OPERATIONS };
 
 static bool operate(enum operation operation, const struct corpus_file *file, struct books *books,
                     struct upk_error *err) {
@@ -68,6 +69,7 @@ static bool operate(enum operation operation, const struct corpus_file *file, st
     options.allocator = &allocator;
     struct upk_doc *doc = NULL;
     struct upk_scan_result *scan = NULL;
+    struct pieces pieces = {.bytes = file->bytes, .len = file->len, .how = ANY};
     size_t written = 0;
     bool accepted = false;
     switch (operation) {
@@ -76,6 +78,7 @@ static bool operate(enum operation operation, const struct corpus_file *file, st
         options.flags |= UPK_COPY;
         accepted = upk_decode(&values, file->bytes, file->len, &options, &doc, err);
         break;
+    case PIECES: accepted = upk_decode_from(&values, pieces_read, &pieces, &options, &doc, err); break;
     case DECODE: accepted = upk_decode(&values, file->bytes, file->len, &options, &doc, err); break;
     case INSPECT: accepted = upk_inspect(file->bytes, file->len, &options, &doc, err); break;
     case SCAN: accepted = upk_scan(file->bytes, file->len, &options, &scan, err); break;

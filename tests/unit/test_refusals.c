@@ -126,7 +126,8 @@ static const struct refusal refusals[PLACES] = {
     [AT_EQUAL_KEYS] = {wide, STREAM("(NNNNd"), "recipe", 5, UPK_OP_DICT},
     [AT_INCOMPLETE] = {wide, STREAM("}cm\nCall\n)Rq\0Nsh\0Nb"), "kind", 18, UPK_OP_BUILD, .path = "*",
                        .module = "m", .name = "Call", .rule = "test.policy:6", .detail = "BUILD"},
-    [AT_ROOT] = {narrow, STREAM("}Va\n](I1\nNes."), "root", 12, UPK_OP_STOP, .path = "$.a[1]"},
+    [AT_ROOT] = {narrow, STREAM("}Va\n](I1\nNes."), "root", 12, UPK_OP_STOP, .path = "$.a[1]",
+                 .change = "`$.a[1]` in the type of `root` of channel c, if this value is meant"},
     [AT_CYCLE] = {wide, STREAM("]2a."), "root", 3, UPK_OP_STOP,
                   .change = "add `cyclic` behind the type of `root`"},
     [AT_CALLED_VALUE] = {wide, STREAM("cm\nCall\n)R)R"), "recipe", 11, UPK_OP_REDUCE},
@@ -141,6 +142,7 @@ static const struct refusal refusals[PLACES] = {
 
 /* Those that no stream gets; they have tests of their own below. */
 static const enum code_place without_stream[] = {AT_MEMORY, AT_MISUSE, AT_TABLE,
+                                                 AT_READ /* test_incremental.c */,
                                                  /* of the CPython host: tests/test_python_*.py */
                                                  AT_UNBOUND, AT_BINDING, AT_BUILDING, AT_HASHES};
 

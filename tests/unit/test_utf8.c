@@ -68,6 +68,51 @@ static void every_short_sequence_is_judged_as_defined(void **state) {
     }
 }
 
+/* Long text is read by vectors where the machine has them. */
+static void check_inside(const uint8_t *p, size_t n, size_t at) {
+    uint8_t text[96];
+    memset(text, 'x', sizeof text);
+    memcpy(text, "\xc3\xa9", 2);
+    memcpy(text + at, p, n);
+    check(text, sizeof text);
+}
+
+static void every_sequence_is_judged_alike_inside_long_text(void **state) {
+    (void)state;
+    static const uint8_t edges[] = {0x41, 0x80, 0x8f, 0x90, 0x9f, 0xbf, 0xc2, 0xf4};
+    for (unsigned a = 0x80; a < 256; a++) {
+        for (unsigned b = 0; b < 256; b++) {
+            const size_t at = 40 + (a + b) % 16;
+            for (size_t i = 0; i < sizeof edges; i++) {
+                check_inside((const uint8_t[]){(uint8_t)a, (uint8_t)b, edges[i]}, 3, at);
+                for (size_t k = 0; a >= 0xe0 && k < sizeof edges; k++)
+                    check_inside((const uint8_t[]){(uint8_t)a, (uint8_t)b, edges[i], edges[k]}, 4, at);
+            }
+        }
+    }
+}
+
+static void latin1_is_what_has_no_larger_character(void **state) {
+    (void)state;
+    uint32_t random = 1;
+    for (size_t chars = 0; chars < 120; chars++) {
+        for (size_t large = 0; large <= chars; large++) { /* one at `large` of U+0100, none at the end */
+            uint8_t text[300], want[120], got[300];
+            size_t n = 0, written;
+            for (size_t i = 0; i < chars; i++) {
+                random = random * 1103515245 + 12345;
+                want[i] = (uint8_t)(random >> 16);
+                n += utf8_encode(i == large ? 0x100 : want[i], text + n);
+            }
+            const bool fits = utf8_to_latin1(text, n, got, &written);
+            assert_int_equal(fits, large == chars);
+            if (!fits) continue;
+            assert_int_equal(written, chars);
+            assert_memory_equal(got, want, chars);
+        }
+    }
+}
+
 /* In a block of exactly its size, so that a sanitizer sees a read behind it. */
 static void a_sequence_is_judged_alike_wherever_it_stands(void **state) {
     (void)state;
@@ -127,6 +172,8 @@ int main(void) {
         cmocka_unit_test(every_code_point_survives),
         cmocka_unit_test(every_short_sequence_is_judged_as_defined),
         cmocka_unit_test(a_sequence_is_judged_alike_wherever_it_stands),
+        cmocka_unit_test(every_sequence_is_judged_alike_inside_long_text),
+        cmocka_unit_test(latin1_is_what_has_no_larger_character),
         cmocka_unit_test(no_text_is_ascii),
         cmocka_unit_test(long_texts_are_counted),
     };

@@ -1,0 +1,80 @@
+/* Objects that are matched while decoding, as soon as they cannot change and their parts are still in the caches.
+ *
+ * Records of the same class come in rows: what the last one of its kind has shown is asked again by a compare or two.  Whatever
+ * that does not settle goes the way of all goals, and then nothing counts of what was tried.
+ * Layer: runtime, part of matching (match.h).
+ */
+#include <string.h>
+
+#include "check.h"
+
+static struct matcher *matcher_of(struct upk_doc *doc) {
+    if (doc->matcher) return doc->matcher;
+    struct matcher *m = mem_resize(&doc->mem, NULL, 0, sizeof *m);
+    if (!m) return NULL;
+    matcher_init(m, doc);
+    m->budget = m->policy->budgets[UPK_BUDGET_MATCHES];
+    return doc->matcher = m;
+}
+
+/* No bar of the form stops this object, which has no `more`. */
+static inline bool no_bar(struct matcher *m, const struct object *o, uint32_t form,
+                          const struct upk_form *f) {
+    const uint32_t steps = CELL_BUILT | CELL_DID_ITEMS | CELL_DID_PAIRS | CELL_DID_ADDS;
+    const uint64_t made = (uint64_t)o->args->len << 32 | (o->cell.flags & steps) << 8 | o->cell.index;
+    struct made_memo *const memo = &m->rare.made[form % MADE_MEMOS];
+    if (memo->form == form && memo->made == made) return true;
+    if (form_bars(m, o, f) != BAR_NONE) return false;
+    if (m->policy->rows[o->cell.len].special == UPK_SPECIAL_OR) return true; /* operands count too */
+    *memo = (struct made_memo){.made = made, .form = form};
+    return true;
+}
+
+static inline bool one_fits(struct matcher *m, struct upk_value v, uint32_t type) {
+    struct part part;
+    return value_fits(m, v, type, &part) == FIT_YES && m->pairs <= m->budget;
+}
+
+/* Arguments and a state that are decided at once, as a rule.  False says nothing. */
+static inline bool plainly_fits(struct matcher *m, const struct object *o, uint32_t form) {
+    const struct upk_form *f = &m->policy->forms[form];
+    if (o->more || f->kw || !no_bar(m, o, form, f)) return false;
+    m->pairs++;
+    const struct upk_type *t = &m->policy->types[f->args];
+    for (uint32_t i = 0; i < o->args->len; i++)
+        if (!one_fits(m, o->args->items[i], tuple_element(m, t, i))) return false;
+    if (o->state.kind == UPK_INVALID) return true;
+    if (o->state.kind != UPK_DICT || m->policy->types[f->state].kind != UPK_TYPE_RECORD)
+        return one_fits(m, o->state, f->state);
+    struct part part;
+    m->pairs++;
+    return flat_record_fits(m, o->state.as.cell, f->state, &part) == FIT_YES && m->pairs <= m->budget;
+}
+
+static enum fit form_fits(struct matcher *m, struct object *o, uint32_t form) {
+    const uint64_t pairs = m->pairs;
+    if (plainly_fits(m, o, form)) return FIT_YES;
+    m->pairs = pairs;
+    const struct goal g = {.cell = &o->cell, .index = form, .what = GOAL_FORM};
+    struct cursor all = {0};
+    struct part part;
+    return goal_next(m, &g, &all, &part);
+}
+
+bool match_early(struct upk_doc *doc, struct object *o) {
+    struct matcher *m = matcher_of(doc);
+    if (!m) return false;
+    if (m->pairs > m->budget) return true; /* match_document says so */
+    m->any_at_once = !doc->stale && !doc->used_up;
+    const struct upk_row *row = &m->policy->rows[o->cell.len];
+    for (uint32_t form = row->first_form; form < row->first_form + row->form_count; form++) {
+        const enum fit fit = form_fits(m, o, form);
+        if (fit == FIT_OPEN) break;
+        if (fit == FIT_NO) continue;
+        if (m->policy->forms[form].check && !check_object(m, o, form, NULL, 0)) break; /* refused at STOP */
+        o->cell.cap = form;
+        doc->unjudged--;
+        break;
+    }
+    return true;
+}
