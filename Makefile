@@ -3,11 +3,14 @@
 #   make            build/policyc, build/libupk.a, build/unpickle
 #   make demo       compile a policy, decide some real pickles with it
 #   make check      every test: format, gcc, clang with sanitizers, scripts, corpus, fuzzing
+#   make check-full the same, and by guards the large programs that load pickles (torch)
 #   make test       the tests without sanitizers and fuzzing
 #   make asan       the unit tests with sanitizers
 #   make fuzz       each fuzz target for T seconds (20); `make fuzz-keep` then keeps what is worth it as seeds
 #   make cov        which lines of the library and the compiler the tests run
 #   make bench      the benchmark
+#   make bench-python   that of modules of CPython; BENCH='--rounds 3 j_tiny' for less of it (tests/bench/python.py)
+#   make python     POLICY=FILE.policy NAME=MODULE: an extension module of CPython (PYTHON=/usr/bin/python3); prints where it is
 #   make lint       is all C formatted as .clang-format says?  `make format` does it
 #   make install    to DESTDIR and PREFIX (/usr/local)
 #   make help       this list
@@ -42,16 +45,17 @@ say = $(if $(V),,@printf '%-8s %s\n' $(1) $(2);)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help demo check test asan fuzz fuzz-keep cov bench golden-update format lint install clean need FORCE
+.PHONY: all help demo check check-full test asan fuzz fuzz-keep cov bench bench-python python python-asan golden-update format lint install clean need FORCE
 
 all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle
 
 # ---- what must be installed ---------------------------------------------------------------------------------------------
 
-NEED := build $(filter test asan fuzz check cov bench lint,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) \
-    $(if $(filter golden-update,$(MAKECMDGOALS)),test)
+NEED := build $(filter test asan fuzz check check-full cov bench lint python,$(MAKECMDGOALS)) $(if $(filter format,$(MAKECMDGOALS)),lint) \
+    $(if $(filter golden-update,$(MAKECMDGOALS)),test) $(if $(filter python-asan,$(MAKECMDGOALS)),python asan) \
+    $(if $(filter bench-python,$(MAKECMDGOALS)),bench python)
 need:
-	@tools/need.sh $(NEED)
+	@PYTHON='$(PYTHON)' tools/need.sh $(NEED)
 
 # ---- sources ------------------------------------------------------------------------------------------------------------
 
@@ -128,8 +132,10 @@ DEFINED := $(patsubst DEFINES_%,%,$(filter DEFINES_%,$(.VARIABLES)))
 
 # Rewritten only when one of them changes.
 $(BUILD)/defines: FORCE
-	@mkdir -p $(@D); printf '%s\n' '$(GPERF)' '$(POLICY_DIR)' '$(PYTHON)' | cmp -s - $@ || \
-	    printf '%s\n' '$(GPERF)' '$(POLICY_DIR)' '$(PYTHON)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(GPERF)' '$(POLICY_DIR)' | cmp -s - $@ || printf '%s\n' '$(GPERF)' '$(POLICY_DIR)' >$@
+
+$(BUILD)/defines-python: FORCE
+	@mkdir -p $(@D); echo '$(PYTHON)' | cmp -s - $@ || echo '$(PYTHON)' >$@
 
 # ---- variants: the same sources, compiled in several ways ---------------------------------------------------------------
 
@@ -150,6 +156,7 @@ $(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | need
 	$$(call say,CC,$$@)$$($(1)_CC) $$(INCLUDE) $$(DEFINES_$$(basename $$<)) -MMD -MP -c -o $$@ $$<
 
 $(DEFINED:%=$(BUILD)/$(1)/%.o): $(BUILD)/defines
+$(BUILD)/$(1)/tests/fuzz/cpython.o: $(BUILD)/defines-python
 
 # Parser, scanner and keywords: generated C converts integers freely.
 $(BUILD)/$(1)/gen/%.o: $(GEN)/%.c $(BUILD)/$(1)/flags
@@ -229,10 +236,84 @@ $(eval $(call variant,asan,$(CLANG) -O1 -g $(SANITIZE),$(BUILD)/asan/tests/fuzz/
 $(eval $(call variant,fuzz,$(CLANG) -O1 -g -fsanitize=fuzzer-no-link $(SANITIZE),,-fsanitize=fuzzer))
 $(eval $(call variant,cov,$(CC) -O1 -g -DNDEBUG --coverage -fprofile-update=atomic,$(BUILD)/cov/tests/fuzz/replay.o,))
 $(eval $(call variant,pic,$(CC) $(CFLAGS) -fPIC,,))
+# For modules of CPython, which show nothing but their PyInit function.
+$(eval $(call variant,hidden,$(CC) $(CFLAGS) -fPIC -fvisibility=hidden,,))
+$(eval $(call variant,hidden-asan,$(CLANG) -O1 -g $(SANITIZE) -fPIC -fvisibility=hidden,,))
 
 # The programs and the library that users see are those of variant `release`.
 $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle: $(BUILD)/%: $(BUILD)/release/%
 	@ln -f $< $@
+
+# ---- modules of CPython -------------------------------------------------------------------------------------------------
+
+# BUILD/guards/NAME.c and kin are what policyc writes; BUILD/python/PY_TAG/NAME.*.so is the module.  Those of the tests, as
+# NAME=POLICY; NAME and POLICY of the command line are one more.
+GUARDS := $(foreach s,$(SHIPPED),$(s)_guard=policies/$(s).policy) corpus_guard=tests/policy/corpus.policy \
+    builder_guard=tests/policy/builder.policy hosts_guard=tests/policy/hosts.policy \
+    channels_guard=tests/policy/ok/channels.policy \
+    api_guard=tests/policy/python/api.policy pickletester_guard=tests/policy/pickletester.policy
+ifdef NAME
+GUARDS := $(filter-out $(NAME)=%,$(GUARDS)) $(NAME)=$(POLICY)
+endif
+GUARD_NAMES := $(foreach g,$(GUARDS),$(firstword $(subst =, ,$(g))))
+# For clients that are large.
+LARGE_GUARDS := $(if $(filter torch_guard,$(NAME)),,torch_guard=tests/policy/torch.policy)
+
+ifneq ($(filter python python-asan test asan check check-full bench-python,$(MAKECMDGOALS)),)
+PY_CONFIG := $(BUILD)/python/config$(subst /,-,$(PYTHON)).mk
+$(PY_CONFIG): tools/python_config.py $(shell command -v $(PYTHON)) | need
+	@mkdir -p $(@D)
+	@$(PYTHON) -B $< >$@
+include $(PY_CONFIG)
+endif
+
+GLUE := $(wildcard runtime/python/*.c)
+
+# $(call guard,NAME,POLICY)
+define guard
+# Rewritten only when another policy gets the name.
+$(BUILD)/guards/$(1).from: FORCE
+	@mkdir -p $$(@D); echo '$(2)' | cmp -s - $$@ || echo '$(2)' >$$@
+
+$(addprefix $(BUILD)/guards/$(1),.c .h module.c .pyi) &: $(2) $(BUILD)/guards/$(1).from $(BUILD)/policyc
+	$$(call say,POLICYC,$(BUILD)/guards/$(1).c)$(BUILD)/policyc --policy-dir policies -MD --python $(1) -o $(BUILD)/guards $(2)
+endef
+$(foreach g,$(GUARDS) $(LARGE_GUARDS),$(eval $(call guard,$(firstword $(subst =, ,$(g))),$(lastword $(subst =, ,$(g))))))
+-include $(wildcard $(BUILD)/guards/*.d)
+
+# $(call python_variant,FOLDER,VARIANT): modules under BUILD/FOLDER of what VARIANT compiles.
+define python_variant
+$(1)_DIR := $(BUILD)/$(1)/$(PY_TAG)
+
+$(BUILD)/$(2)/guards/%.o: $(BUILD)/guards/%.c $(BUILD)/$(2)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$($(2)_CC) -Iruntime -MMD -MP -c -o $$@ $$<
+
+$$($(1)_DIR)/glue/%.o: runtime/python/%.c $(BUILD)/$(2)/flags $(PY_CONFIG)
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$($(2)_CC) $(PY_INCLUDE) -Iruntime -MMD -MP -c -o $$@ $$<
+
+$$($(1)_DIR)/guards/%module.o: $(BUILD)/guards/%module.c $(BUILD)/guards/%.h $(BUILD)/$(2)/flags $(PY_CONFIG)
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$($(2)_CC) $(PY_INCLUDE) -Iruntime -Iruntime/python -MMD -MP -c -o $$@ $$<
+
+$$($(1)_DIR)/%.pyi: $(BUILD)/guards/%.pyi
+	@mkdir -p $$(@D); cp $$< $$@
+
+$$($(1)_DIR)/%$(PY_SUFFIX): $$($(1)_DIR)/guards/%module.o $(BUILD)/$(2)/guards/%.o $(GLUE:runtime/python/%.c=$(BUILD)/$(1)/$(PY_TAG)/glue/%.o) \
+    $(BUILD)/$(2)/libupk-private.a | $$($(1)_DIR)/%.pyi
+	$$(call say,LINK,$$@)$$($(2)_CC) -shared -o $$@ $$^
+
+-include $$(wildcard $$($(1)_DIR)/glue/*.d $$($(1)_DIR)/guards/*.d $(BUILD)/$(2)/guards/*.d)
+
+$(1): $(NAME:%=$$($(1)_DIR)/%$(PY_SUFFIX))
+	$$(if $$(and $$(NAME),$$(POLICY)),@echo $$<,$$(error usage: make $(1) POLICY=FILE.policy NAME=MODULE))
+endef
+
+ifdef PY_TAG
+$(eval $(call python_variant,python,hidden))
+$(eval $(call python_variant,python-asan,hidden-asan))
+endif
 
 # ---- tests --------------------------------------------------------------------------------------------------------------
 
@@ -248,12 +329,15 @@ $(BUILD)/seeds/stamp: tests/fuzz/seeds.tar.xz | need
 
 INPUTS := $(BUILD)/corpus/manifest.json $(BUILD)/seeds/stamp
 TEST_FILES := all $(INPUTS) $(UNIT:%=$(BUILD)/release/tests/unit/%) \
-    $(FUZZ:%=$(BUILD)/release/tests/fuzz/%)
-ASAN_FILES := all $(INPUTS) $(UNIT:%=$(BUILD)/asan/tests/unit/%)
+    $(FUZZ:%=$(BUILD)/release/tests/fuzz/%) $(GUARD_NAMES:%=$(python_DIR)/%$(PY_SUFFIX))
+ASAN_FILES := all $(INPUTS) $(UNIT:%=$(BUILD)/asan/tests/unit/%) $(GUARD_NAMES:%=$(python-asan_DIR)/%$(PY_SUFFIX))
 FUZZ_FILES := $(INPUTS) $(FUZZ:%=$(BUILD)/fuzz/tests/fuzz/%)
 
 check: lint $(TEST_FILES) $(ASAN_FILES) $(FUZZ_FILES)
 	@$(PYTHON) -B tests/run_check.py $(BUILD) --seconds $(T) unit asan scripts find_class fuzz
+
+check-full: check $(python_DIR)/torch_guard$(PY_SUFFIX)
+	@for test in tests/large/test_*.py; do $(PYTHON) -B $$test $(BUILD) || exit; done
 
 test: $(TEST_FILES)
 	@$(PYTHON) -B tests/run_check.py $(BUILD) unit scripts
@@ -301,10 +385,15 @@ bench: $(BUILD)/pic/bench.so $(BUILD)/release/tests/bench/shapes $(BUILD)/bench/
 	@$(PYTHON) -B tests/bench/bench.py $(BUILD)/pic/bench.so $(BUILD)/bench
 	@$(PYTHON) -B tests/bench/shapes.py $(BUILD)/release/tests/bench/shapes $(BUILD)/bench
 
+$(eval $(call guard,bench_guard,tests/bench/bench.policy))
+
+bench-python: $(BUILD)/pic/bench.so $(python_DIR)/bench_guard$(PY_SUFFIX) $(BUILD)/bench/stamp
+	@$(PYTHON) -B tests/bench/python.py $(BUILD)/pic/bench.so $(python_DIR)/bench_guard$(PY_SUFFIX) $(BUILD)/bench $(BENCH)
+
 # ---- source text --------------------------------------------------------------------------------------------------------
 
 # Written by hand: not the corpus's data, not golden output.
-OURS := $(wildcard $(addsuffix /*.[ch],runtime compiler tools tests/unit tests/fuzz tests/fuzz/help) \
+OURS := $(wildcard $(addsuffix /*.[ch],runtime runtime/python compiler tools tests/unit tests/fuzz tests/fuzz/help) \
     $(addsuffix /*.c,tools/demo tools/examples/* tests/bench))
 
 format: | need
@@ -332,6 +421,8 @@ $(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/
 # What stands where below PREFIX.  upk.pc names PREFIX once, so that `pkg-config --define-variable=prefix=...` moves it.
 INSTALL_PROGRAMS := $(BUILD)/install/policyc $(BUILD)/unpickle
 INSTALL_HEADERS := $(addprefix runtime/,upk.h upk_tables.h upk_version.h find_class.h)
+# Modules of CPython are compiled with them.
+INSTALL_SOURCES := $(wildcard runtime/*.[ch] runtime/python/*.[ch])
 INSTALL_POLICIES := $(wildcard policies/*.policy policies/*/*.policy)
 # Links in the documents lead to examples.
 INSTALL_DOCS := README.md LICENSE $(wildcard docs/*.md) $(shell find tools/examples -name out -prune -o -type f -print)
@@ -345,10 +436,12 @@ install: all $(BUILD)/install/policyc
 	$(call say,INSTALL,$(INTO)/bin)install $(INSTALL_PROGRAMS) $(INTO)/bin
 	$(call say,INSTALL,$(INTO)/lib/libupk.a)install -m 644 $(BUILD)/libupk.a $(INTO)/lib
 	$(call say,INSTALL,$(INTO)/include/upk)install -m 644 $(INSTALL_HEADERS) $(INTO)/include/upk
-	$(call say,INSTALL,$(INTO)/lib/pkgconfig/upk.pc)printf '%s\n' 'prefix=$(PREFIX)' '' 'Name: upk' \
+	$(call say,INSTALL,$(INTO)/lib/pkgconfig/upk.pc)printf '%s\n' 'prefix=$(PREFIX)' \
+	    'python_sources=$${prefix}/share/policyc/src/runtime' '' 'Name: upk' \
 	    'Description: decode untrusted pickle under a compiled policy' 'Version: $(VERSION)' \
 	    'Cflags: -I$${prefix}/include/upk' 'Libs: -L$${prefix}/lib -lupk' >$(INTO)/lib/pkgconfig/upk.pc
 	$(call say,INSTALL,$(INTO)/share/policyc)$(call with_paths,$(INSTALL_POLICIES),$(INTO)/share/policyc)
+	$(call say,INSTALL,$(INTO)/share/policyc/src)$(call with_paths,$(INSTALL_SOURCES),$(INTO)/share/policyc/src)
 	$(call say,INSTALL,$(INTO)/share/doc/upk)$(call with_paths,$(INSTALL_DOCS),$(INTO)/share/doc/upk)
 	$(call say,INSTALL,$(INTO)/share/man)for page in docs/man/*.[135]; do \
 	    install -m 644 $$page $(INTO)/share/man/man$${page##*.} || exit; done

@@ -107,16 +107,60 @@ static struct row_def *rows_join(struct compilation *c, struct row_def *const *r
     return all;
 }
 
+/* Does the row say `ref` alone?  That the name may be mentioned where a type says so takes nothing from another row of it. */
+static bool row_is_mention(const struct row_def *def) {
+    return (def->row.flags & UPK_ROW_CLASS) && def->row.form_count == 1 &&
+           def->row.forms[0].verb == UPK_VERB_REF;
+}
+
+/* One row in the place of `count`, all of which but one at most are mentions. */
+static struct row_def *rows_mention(struct compilation *c, struct row_def *const *rows, size_t count) {
+    size_t main = 0;
+    while (main + 1 < count && row_is_mention(rows[main])) {
+        main++;
+    }
+    struct row_def *all = mem_alloc(c->mem, 1, sizeof *all);
+    struct model_form *forms = mem_alloc(c->mem, rows[main]->row.form_count + 1, sizeof *forms);
+    if (all == NULL || forms == NULL) {
+        return rows[main];
+    }
+    *all = *rows[main];
+    for (size_t i = 0; i < all->row.form_count; i++) {
+        forms[i] = all->row.forms[i];
+    }
+    all->row.forms = forms;
+    for (size_t i = 0; i < count; i++) {
+        if (i != main && !(all->row.flags & UPK_ROW_REF)) {
+            forms[all->row.form_count++] = rows[i]->row.forms[0];
+        }
+        all->row.flags |= rows[i]->row.flags & (UPK_ROW_REF | UPK_ROW_IMPORT);
+    }
+    return all;
+}
+
 static size_t rows_join_all(struct compilation *c, struct row_def **rows, size_t count) {
     size_t kept = 0;
     for (size_t at = 0, same; at < count; at += same) {
-        for (same = 1; rows[at]->joins && at + same < count &&
-                       name_equal(rows[at]->row.name, rows[at + same]->row.name);) {
+        for (same = 1; at + same < count && name_equal(rows[at]->row.name, rows[at + same]->row.name);) {
             same++;
         }
-        rows[kept++] = same == 1 ? rows[at] : rows_join(c, rows + at, same);
+        rows[kept++] = same == 1         ? rows[at]
+                       : rows[at]->joins ? rows_join(c, rows + at, same)
+                                         : rows_mention(c, rows + at, same);
     }
     return kept;
+}
+
+/* The last row that the name has already and that `def` cannot stand beside; NULL: none. */
+static const struct row_def *row_against(struct row_def *const *rows, size_t count,
+                                         const struct row_def *def) {
+    for (size_t i = count; i-- > 0 && name_equal(rows[i]->row.name, def->row.name);) {
+        const bool class = (rows[i]->row.flags & def->row.flags & UPK_ROW_CLASS) != 0;
+        if (!(rows[i]->joins && def->joins) && !(class && (row_is_mention(rows[i]) || row_is_mention(def)))) {
+            return rows[i];
+        }
+    }
+    return NULL;
 }
 
 /* Rows of the units in use, sorted. */
@@ -128,9 +172,9 @@ static struct row_def **rows_in_use(struct compilation *c, struct text channel, 
         if (!def->unit->used || def->refused) {
             continue;
         }
-        const struct row_def *last = *count == 0 ? NULL : rows[*count - 1];
-        if (last != NULL && name_equal(last->row.name, def->row.name) && !(last->joins && def->joins)) {
-            rows_clash(c, last, def, channel);
+        const struct row_def *other = row_against(rows, *count, def);
+        if (other != NULL) {
+            rows_clash(c, other, def, channel);
             continue;
         }
         rows[(*count)++] = def;

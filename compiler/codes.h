@@ -1,6 +1,6 @@
 /* The permanent error codes of policyc: X(number, name).  A number is never used for another meaning;
  * docs/errors.md explains each, and tests/policy/bad holds an example of each, but of those that no short
- * policy gets: limits, output files and their names, gperf (4 to 7, 90; tests/test_policyc.py), and no memory (3;
+ * policy gets: limits, output files and their names, Python modules, gperf (4 to 8, 82, 90; tests/test_policyc.py), and no memory (3;
  * tests/unit/test_compile.c).
  *
  * Layer: data.
@@ -74,6 +74,7 @@
     X(79, DEAD_BUDGET)     /* a budget that nothing ever reaches */                      \
     X(80, SYMBOL_CLASH)    /* two names of the generated C are one */                    \
     X(81, SYMBOL_RESERVED) /* a policy's or channel's name is no name for C */           \
+    X(82, PYTHON_NAME)     /* a channel's name is no name for Python, or taken */        \
     X(90, GPERF)           /* gperf cannot be run, or failed */
 
 enum diag_code {

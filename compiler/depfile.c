@@ -21,12 +21,14 @@ static bool check_name(struct diag *d, struct text name) {
 
 static void put_text(struct output *o, struct text t) { output_bytes(o, t.at, t.len); }
 
-bool depfile_text(const struct compiled *c, struct diag *d, const char *path, struct output *o) {
-    const char *header = output_beside(o->mem, path, ".h");
-    bool good = header != NULL && check_name(d, text_of(path));
-    put_text(o, text_of(path));
-    output_print(o, " ");
-    put_text(o, text_of(header == NULL ? "" : header));
+bool depfile_text(const struct compiled *c, struct diag *d, const struct out_file *outputs, size_t count,
+                  struct output *o) {
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        good = good && check_name(d, text_of(outputs[i].path)); /* all are named alike */
+        if (i != 0) output_text(o, " ");
+        put_text(o, text_of(outputs[i].path));
+    }
     output_print(o, ":");
     for (size_t i = 0; i < c->file_count; i++) {
         good = check_name(d, c->files[i].path) && good;

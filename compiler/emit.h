@@ -8,6 +8,10 @@
 #include "channels.h"
 #include "output.h"
 
+enum { EMIT_MOST_BYTES = 1 << 30 }; /* of all texts of a policy */
+
+/* The first line of each C file. */
+void emit_banner(const struct channels *all, struct output *o);
 /* Both texts of all channels, in the arenas of the outputs.  false: out of memory. */
 bool emit_texts(const struct channels *all, struct output *source, struct output *header);
 

@@ -8,7 +8,7 @@
 #include "compile.h"
 #include "output.h"
 
-enum { FILES_MOST = 3 }; /* .c, .h, .d */
+enum { FILES_MOST = 5 }; /* .c, .h, .d, and of a Python module two more */
 
 struct out_file {
     const char *path;

@@ -38,6 +38,18 @@ void output_print(struct output *o, const char *format, ...) {
         output_bytes(o, line, (size_t)len);
 }
 
+void output_literal(struct output *o, const char *bytes, size_t len) {
+    enum { CHARS_PER_LINE = 24 };
+    for (size_t i = 0; i < len; i++) {
+        const unsigned c = (unsigned char)bytes[i];
+        const char escape[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)),
+                                (char)('0' + (c & 7))};
+        if (i % CHARS_PER_LINE == 0) output_text(o, i == 0 ? "\n    \"" : "\"\n    \"");
+        output_bytes(o, escape, sizeof escape);
+    }
+    output_text(o, len == 0 ? "\"\"" : "\"");
+}
+
 char *output_beside(struct mem *m, const char *path, const char *ending) {
     const size_t len = strlen(path), more = strlen(ending) + 1;
     const size_t stem = len > 2 && memcmp(path + len - 2, ".c", 2) == 0 ? len - 2 : len;

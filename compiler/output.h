@@ -19,6 +19,9 @@ void output_text(struct output *o, const char *text);
 /* At most some 500 bytes at a time. */
 void output_print(struct output *o, const char *format, ...) DIAG_PRINTF(2, 3);
 
+/* The bytes as a C string literal over several lines, each byte an escape of three octal digits: no text can end it. */
+void output_literal(struct output *o, const char *bytes, size_t len);
+
 /* PATH with `ending` in the place of `.c`, or behind it where it does not end so; in the arena.  NULL: no
  * memory. */
 char *output_beside(struct mem *m, const char *path, const char *ending);

@@ -5,7 +5,7 @@ usage: run_check.py BUILD [--seconds T] GROUP...       (from the top folder)
 
 groups:
     unit        the unit tests, gcc
-    asan        the unit tests, clang with address and undefined-behaviour sanitizers
+    asan        the unit tests and the tests of Python modules, clang with address and undefined-behaviour sanitizers
     scripts     corpus, policy texts, golden output, documents, replay of the fuzz seeds
     find_class  the lookup's machine code and counts
     fuzz        each fuzz target for T seconds (20)
@@ -37,10 +37,11 @@ TIMED = {"release test_bombs", "find_class: compile_time.sh"}  # measure time: a
 LONG = {"find_class: find_class.sh": 35, "fuzz: cpython": 20, "fuzz: decode": 20, "fuzz: policy": 20, "fuzz: same": 20,
         "test_pages.py": 30, "test_list.py": 25, "test_examples.py": 20, "asan test_attacks": 20,
         "replay: cpython": 15, "test_policyc.py": 12, "test_exceptions_producers.py": 10, "test_templates.py": 9,
-        "test_values_producers.py": 9, "test_diagnostics.py": 8, "test_repr.py": 8, "run_policy_tests.py": 8, "test_grant_lines.py": 8}
+        "test_values_producers.py": 9, "test_alternatives.py": 16, "test_exceptions_printed.py": 10, "test_diagnostics.py": 8,
+        "test_repr.py": 8, "run_policy_tests.py": 8, "test_grant_lines.py": 8}
 
-# Scripts that judge the library's symbols, or link it into programs without what counts lines; and one that measures time.
-NOT_COUNTED = {"test_tree.py", "test_pages.py", "test_examples.py", "release test_bombs"}
+# Scripts that judge the library's symbols, or link it into programs without what counts lines; and those that measure time.
+NOT_COUNTED = {"test_tree.py", "test_pages.py", "test_examples.py", "release test_bombs", "release test_costs"}
 
 DULL = re.compile(r"\[ RUN  |\[       OK \]|\s*$")
 
@@ -100,6 +101,19 @@ def unit_steps(build, variant):
     return [Step(variant + " " + os.path.basename(path), "cmocka", path) for path in tests_of(build, variant)]
 
 
+def preloaded():
+    """What Python must find in its environment before a module with sanitizers is imported."""
+    done = subprocess.run([os.environ.get("CLANG", "clang"), "-print-file-name=libclang_rt.asan-%s.so" % os.uname().machine],
+                          stdout=subprocess.PIPE, check=True)
+    return ["env", "GUARDS=python-asan", "PYTHONMALLOC=malloc", "LD_PRELOAD=" + done.stdout.decode().strip(),
+            "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"]
+
+
+def python_steps(build):
+    return [Step("asan " + os.path.basename(script), "line", *preloaded(), sys.executable, script, build)
+            for script in sorted(glob.glob("tests/test_python_*.py"))]
+
+
 def script_steps(build):
     python = sys.executable
     steps = [
@@ -139,7 +153,8 @@ def fuzz_steps(build, seconds):
 
 
 def cov_steps(build):
-    return [step for step in unit_steps(build, "release") + script_steps(build) if step.name not in NOT_COUNTED]
+    return [step for step in unit_steps(build, "release") + script_steps(build)
+            if step.name not in NOT_COUNTED and not step.name.startswith("test_python_")]
 
 
 def find_class_steps():
@@ -168,7 +183,7 @@ def main():
     options = parser.parse_args()
     makers = {
         "unit": lambda: unit_steps(options.build, "release"),
-        "asan": lambda: unit_steps(options.build, "asan"),
+        "asan": lambda: unit_steps(options.build, "asan") + python_steps(options.build),
         "scripts": lambda: script_steps(options.build),
         "find_class": find_class_steps,
         "fuzz": lambda: fuzz_steps(options.build, options.seconds),

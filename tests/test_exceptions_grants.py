@@ -8,6 +8,7 @@ import sys
 from assemble import call, new, raw, ref, str8
 from grants import PROTOCOLS, cases_of_rows, check_cases, check_rows, granted_names
 from tally import Tally
+from test_values_grants import context
 
 NOTES = [{"__notes__": ["a note", "another"]}]
 VALUE_ERROR = call("builtins::ValueError", "v")
@@ -264,6 +265,10 @@ def nested_groups(levels):
 
 # What no single row decides.
 GENERAL = [
+    # a context of decimal, whose signals are exceptions
+    (call("builtins::ValueError", context()), "accept", PROTOCOLS),
+    (call("builtins::ValueError", context(traps=[ref("decimal::Inexact")])), "accept", PROTOCOLS),
+    (call("builtins::ValueError", ref("decimal::Inexact")), "recipe", PROTOCOLS),
     (nested_groups(40), "accept", PROTOCOLS), (nested_groups(3000), "limit", PROTOCOLS),
     ([VALUE_ERROR], "root", PROTOCOLS), ("text", "root", PROTOCOLS), ((VALUE_ERROR, "text"), "root", PROTOCOLS),
     (call("datetime::date", b"\x07\xe8\x02\x1d"), "root", PROTOCOLS),

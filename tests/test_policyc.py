@@ -71,6 +71,38 @@ def test_commands(policyc, scratch):
            cwd=folder)
 
 
+def test_python(policyc, scratch):
+    """What --python writes, and when it does not."""
+    expect, folder = expecting(policyc, scratch), os.path.join(scratch, "python")
+    write(os.path.join(folder, "m.policy"), 'policy m 1;\nmodule a { class "Hi*/den" call(x: "\\n*/ ??/") because "b */"; }\nroot any;\n')
+    write(os.path.join(folder, "c.policy"), "policy c 1;\nchannel one { root int; }\nchannel two { root str; }\n")
+    for name in ("none", "folder"):
+        os.mkdir(os.path.join(folder, name))
+    expect("--python without -o", ["m.policy", "--python", "m"], 2, r"--python needs -o", cwd=folder)
+    for name in ("1m", "a.b", "a-b", "class", "None", "async", "m/n", "\u00e9", "x" * 101):
+        expect("a module named " + name, ["m.policy", "--python", name, "-o", "none"], 2, r"--python takes a Python identifier", cwd=folder)
+    check("and nothing is written", os.listdir(os.path.join(folder, "none")) == [])
+    expect("a folder that is not there", ["m.policy", "--python", "m", "-o", "nowhere"], 3, r"\[P0005\]", cwd=folder)
+    expect("--python", ["m.policy", "--python=m_guard", "-o", "folder", "-MD"], 0, r"\A\Z", cwd=folder)
+    names = ["m_guard.c", "m_guard.d", "m_guard.h", "m_guard.pyi", "m_guardmodule.c"]
+    texts = {name: read(os.path.join(folder, "folder", name)) for name in os.listdir(os.path.join(folder, "folder"))}
+    check("--python: what is written", sorted(texts) == names, str(sorted(texts)))
+    check("--python: dependencies", texts["m_guard.d"].startswith(
+        b"folder/m_guard.c folder/m_guard.h folder/m_guardmodule.c folder/m_guard.pyi: m.policy\n"), texts["m_guard.d"].decode())
+    check("--python: text of the policy is in octal alone", not any(b"den" in text or b"?/" in text for name, text in texts.items() if name != "m_guard.d"))
+    expect("--python again", ["m.policy", "--python", "m_guard", "-o", "folder", "-MD"], 0, r"\A\Z", cwd=folder)
+    check("--python: the same each time", all(read(os.path.join(folder, "folder", name)) == text for name, text in texts.items()))
+    policyc.run("m.policy", "-o", "m_guard.c", cwd=folder)
+    check("--python: the same tables", read(os.path.join(folder, "m_guard.c")) == texts["m_guard.c"])
+    expect("channels", ["c.policy", "--python", "c", "-o", "folder"], 0, r"\A\Z", cwd=folder)
+    stubs = read(os.path.join(folder, "folder/c.pyi"))
+    check("--python: channels in the stubs", b"\none: Policy\ntwo: Policy\n" in stubs and b"\ndef loads" not in stubs, stubs.decode())
+    for name in ("None", "class", "Policy", "RefusedError", "__all__"):
+        write(os.path.join(folder, "n.policy"), "policy n 1;\nchannel %s { root int; }\n" % name)
+        expect("a channel named " + name, ["n.policy", "--python", "n", "-o", "none"], 2, r"n\.policy:2:9: error: .*\[P00(82|81)\]", cwd=folder)
+    check("and nothing of them is written", os.listdir(os.path.join(folder, "none")) == [])
+
+
 def test_includes(policyc, scratch):
     """Only regular files of the policy's own folder are included, and nothing of others is shown."""
     expect, folder = expecting(policyc, scratch), os.path.join(scratch, "includes")
@@ -379,6 +411,7 @@ def main():
     policyc = Policyc(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         test_commands(policyc, scratch)
+        test_python(policyc, scratch)
         test_includes(policyc, scratch)
         test_limits(policyc, scratch)
         test_outputs(policyc, scratch)

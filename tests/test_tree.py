@@ -51,7 +51,8 @@ def library_shows_and_needs_little(build, tally):
 
 
 def layers_point_one_way(tally):
-    for path in sorted(glob.glob("runtime/*.[ch]") + glob.glob("compiler/*.[ch]") + glob.glob("tools/*.[ch]")):
+    for path in sorted(glob.glob("runtime/*.[ch]") + glob.glob("runtime/python/*.[ch]") + glob.glob("compiler/*.[ch]")
+                       + glob.glob("tools/*.[ch]")):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         tally.check(text.startswith("/*"), "%s: no comment at its head" % path)
@@ -62,7 +63,10 @@ def layers_point_one_way(tally):
         if path == "compiler/names.c":
             public.add("runtime/upk.h")  # the list of dangerous names
         private = {name for name in included if name.startswith("runtime/")} - public
-        if path.startswith("runtime/"):
+        if path.startswith("runtime/python/"):
+            tally.check(folders <= {"runtime", "runtime/python"}, "%s includes %s" % (path, sorted(included)))
+        elif path.startswith("runtime/"):
+            tally.check("Python.h" not in text, "%s includes Python.h" % path)
             tally.check(folders <= {"runtime"}, "%s includes %s" % (path, sorted(included)))
         else:
             above = {"tools"} if path.startswith("compiler/") else set()

@@ -213,7 +213,8 @@ CASES = {
                                 call("types::SimpleNamespace", state=[{"a": [1]}]), new("types::SimpleNamespace"),
                                 new("types::SimpleNamespace", state=[{"a": 1}])],
                                [call("types::SimpleNamespace"), call("types::SimpleNamespace", {"a": 1}),
-                                call("types::SimpleNamespace", state=[{1: 2}]),
+                                call("types::SimpleNamespace", state=[{1: 2}]), new("types::SimpleNamespace", state=[{1: 2}]),
+                                new("types::SimpleNamespace", 1),
                                 call("types::SimpleNamespace", state=[(None, {"a": 1})]),
                                 call("types::SimpleNamespace", state=[{"a": ref("builtins::int")}])]),
 }
@@ -313,7 +314,7 @@ def nested(levels):
 
 
 ACCEPTED = [
-    None, True, -1, 2**2000, 0.5, float("nan"), "text", "\udcff", "\0", b"", b"\xff", (), (1,), [],
+    None, True, -1, 2**2000, 10**4299, 0.5, float("nan"), "text", "\udcff", "\0", b"", b"\xff", (), (1,), [],
     {}, {1: {2: [3]}}, set(), {1, 2},
     call("builtins::bytearray", b"ab"), call("builtins::frozenset", [1]), nested(1000),
     # a list, a deque and a dict that hold themselves
@@ -336,6 +337,8 @@ REFUSED = [(value, "global") for value in OPEN] + [
     (call("builtins::getattr", 1, "real"), "recipe"), (call("_codecs::encode", "x", "zip"), "recipe"),
     (call("functools::partial", ref("builtins::int")), "recipe"), (new("zoneinfo::ZoneInfo"), "recipe"),
     (call("zoneinfo::ZoneInfo", "UTC"), "recipe"), (ref("zoneinfo::ZoneInfo"), "recipe"),
+    # longer than Python 3.11 and later turn into text
+    (raw(b"L1" + b"0" * 4300 + b"L\n"), "limit"), (raw(b"I1" + b"0" * 4300 + b"\n"), "limit"),
     (nested(1001), "limit"), (raw(b"ccollections\nOrderedDict\n(db"), "kind"), (raw(b"I1\n(tR"), "kind"),
     (raw(b"cuuid\nUUID\n(dVint\nI1\nsb"), "kind"), (call("builtins::list", [1]), "recipe"),
     (call("copyreg::_reconstructor", ref("builtins::list"), ref("builtins::object"), None), "recipe"),
@@ -346,7 +349,7 @@ REFUSED_FROM_1 = [
     (call("datetime::timezone", TD, str8(b"\xff")), "recipe"), (raw(b"K\1Q"), "opcode"),
     (raw(b"(cuuid\nUUID\no"), "opcode"),
 ]
-REFUSED_FROM_2 = [(raw(b"\x82\x01"), "opcode"), (call("copyreg::__newobj__", ref("builtins::int")), "recipe")]
+REFUSED_FROM_2 = [(raw(b"\x8b" + (1787).to_bytes(4, "little") + b"\1" * 1787), "limit"), (raw(b"\x82\x01"), "opcode"), (call("copyreg::__newobj__", ref("builtins::int")), "recipe")]
 REFUSED_FROM_3 = [(call("__builtin__::xrange", 0, 3, 1), "global"), (call("UserList::UserList"), "global")]
 REFUSED_FROM_4 = [(new("uuid::UUID", kw={"int": 5}, state=[{"int": 5}]), "recipe"),
                   (new("builtins::bytes", kw={"source": 10**12}), "recipe")]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what a make target needs is installed (Debian).
 #
-#   tools/need.sh build|test|asan|fuzz|check|cov|bench|lint ...
+#   tools/need.sh build|test|asan|fuzz|check|check-full|cov|bench|lint|python ...
 #
 # Nothing is done when all is there.  What is missing is installed with apt-get, as root or through `sudo -n`; where that is
 # not possible, or NEED_INSTALL=no, one line names the packages and the command to run, and the exit status is 1.
@@ -23,6 +23,16 @@ has_file() {
     [ -e "$1" ]
 }
 
+# What modules of PYTHON are compiled with.
+has_python_headers() {
+    [ -e "$("$1" -c 'import sysconfig; print(sysconfig.get_paths()["include"])' 2>/dev/null)/Python.h" ]
+}
+
+# CPython's own tests.
+has_python_tests() {
+    "$1" -c 'import importlib.util, sys; sys.exit(not importlib.util.find_spec("test.pickletester"))' 2>/dev/null
+}
+
 # clang's sanitizer and fuzzer libraries.
 has_sanitizers() {
     has_command "$clang" || return 1
@@ -38,6 +48,12 @@ need() {
 find_missing() {
     missing=
     for level in "$@"; do
+        case $level in
+        check-full)
+            level=check
+            need has_file /usr/lib/python3/dist-packages/torch "python3-torch"
+            ;;
+        esac
         need has_command "$cc" "gcc"
         need has_header stdlib.h "libc6-dev"
         need has_command flex "flex"
@@ -64,14 +80,25 @@ find_missing() {
         case $level in
         test | check | cov)
             need has_file /usr/lib/python3/dist-packages/numpy "python3-numpy"
+            need has_file /usr/lib/python3/dist-packages/celery "python3-celery" # with kombu
             need has_command mandoc "mandoc"
             ;;
+        esac
+        case $level in
+        test | asan | check | python) need has_python_headers "${PYTHON:-/usr/bin/python3}" "python3-dev" ;;
+        esac
+        case $level in
+        test | asan | check) need has_python_tests "${PYTHON:-/usr/bin/python3}" \
+            "lib$(basename "$(readlink -f "$(command -v "${PYTHON:-/usr/bin/python3}")")")-testsuite" ;;
         esac
         case $level in
         test | check)
             need has_command pkg-config "pkg-config"
             need has_command cmake "cmake"
             need has_command g++ "g++"
+            need has_file /usr/lib/python3/dist-packages/setuptools "python3-setuptools"
+            need has_file /usr/lib/python3/dist-packages/pip "python3-pip"
+            need has_file /usr/lib/python3/dist-packages/wheel "python3-wheel"
             ;;
         esac
         case $level in
@@ -90,6 +117,7 @@ find_missing() {
         check)
             need has_command objdump "binutils"
             need has_command valgrind "valgrind"
+            need has_command /usr/bin/python3-dbg "python3-dbg"
             ;;
         esac
     done

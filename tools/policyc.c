@@ -8,6 +8,7 @@
 
 #include "../compiler/compile.h"
 #include "../compiler/emit.h"
+#include "../compiler/emit_python.h"
 #include "cli.h"
 #include "list.h"
 #include "stderr_sink.h"
@@ -16,6 +17,7 @@
 struct options {
     bool list; /* policyc list */
     const char *input, *output;
+    const char *python; /* name of a module to write into `output`; NULL: none */
     bool depfile, spellings, json;
     struct compile_options compile;
 };
@@ -31,12 +33,16 @@ struct options {
 
 static const char help[] =
     "usage: policyc FILE.policy [-o OUT.c] [-MD] [-I DIR]... [--policy-dir DIR]\n"
+    "       policyc FILE.policy --python NAME -o DIR [-MD] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc list FILE.policy[:CHANNEL] [--spellings] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc try FILE.policy[:CHANNEL] [OPTION]... FILE...\n"
     "\n"
     "Compiles a policy for pickles to C tables for libupk.\n"
     "\n"
     "  -o OUT.c           write OUT.c and OUT.h; without it all is compiled and nothing written\n"
+    "  --python NAME      write into the folder that -o names all that is the policy's own in an extension "
+    "module NAME\n"
+    "                     of CPython: NAME.c, NAME.h, NAMEmodule.c and the type stubs NAME.pyi\n"
     "  -MD                write OUT.d too: dependencies for make\n" COMMON_OPTIONS
     "`policyc list` prints what the policy grants, to be read and diffed; --help tells more.\n"
     "`policyc try --help` tells how to decide pickles under a policy without compiling C.\n"
@@ -72,7 +78,8 @@ static enum cli_exit run(const struct options *o) {
     diag_init(&d, stderr_sink(o->json));
     struct compiled *compiled = NULL;
     bool good = policy_compile(&o->compile, &d, &compiled);
-    good = good && emit_files(compiled, &d, o->output, o->depfile);
+    good = good && (o->python ? emit_python_files(compiled, &d, o->python, o->output, o->depfile)
+                              : emit_files(compiled, &d, o->output, o->depfile));
     enum cli_exit status = good ? CLI_ACCEPTED : d.io ? CLI_IO : CLI_USAGE;
     diag_flush(&d);
     compiled_free(compiled);
@@ -86,6 +93,7 @@ enum option_id {
     OPTION_SPELLINGS,
     OPTION_DEPFILE,
     OPTION_OUTPUT,
+    OPTION_PYTHON,
     OPTION_INCLUDE,
     OPTION_POLICY_DIR,
     OPTION_DIAGNOSTICS
@@ -105,6 +113,7 @@ static const struct option {
     {"--spellings", false, FOR_LIST, OPTION_SPELLINGS},
     {"-MD", false, FOR_COMPILE, OPTION_DEPFILE},
     {"-o", true, FOR_COMPILE, OPTION_OUTPUT},
+    {"--python", true, FOR_COMPILE, OPTION_PYTHON},
     {"-I", true, FOR_BOTH, OPTION_INCLUDE},
     {"--policy-dir", true, FOR_BOTH, OPTION_POLICY_DIR},
     {"--diagnostics", true, FOR_BOTH, OPTION_DIAGNOSTICS},
@@ -141,6 +150,13 @@ static bool option_set(struct options *o, enum option_id id, const char *value, 
     case OPTION_SPELLINGS: o->spellings = true; break;
     case OPTION_DEPFILE: o->depfile = true; break;
     case OPTION_OUTPUT: o->output = value; break;
+    case OPTION_PYTHON:
+        o->python = value;
+        if (!python_name_good(text_of(value))) {
+            *status = usage(o, "--python takes a Python identifier, not ", value);
+            return false;
+        }
+        break;
     case OPTION_INCLUDE: includes[o->compile.include_dir_count++] = value; break;
     case OPTION_POLICY_DIR: o->compile.policy_dir = value; break;
     case OPTION_DIAGNOSTICS:
@@ -199,6 +215,10 @@ static bool parse(int argc, char **argv, struct options *o, const char **include
     }
     if (o->depfile && o->output == NULL) {
         *status = usage(o, "-MD needs -o", "");
+        return false;
+    }
+    if (o->python && o->output == NULL) {
+        *status = usage(o, "--python needs -o", "");
         return false;
     }
     o->compile.path = o->input;

@@ -2,17 +2,25 @@
  *
  *   module.c     a module's state, and how it is filled
  *   guard.c      the type Policy: loads, load, check, inspect, scan, with_types of one channel
- *   arguments.c  the arguments of loads and kin; bytes and out-of-band buffers
+ *   phases.c     one call from its arguments to its value: read and judge, then build
+ *   arguments.c  the arguments of loads and kin; out-of-band buffers
+ *   looks.c      inspect and scan
+ *   spare.c      memory that waits for the next call
  *   refused.c    RefusedError, and how each refusal becomes one
- *   bind.c       rows become objects of this process, and what may be done with them
+ *   bind.c       rows become objects of this process
+ *   names.c      what stands under a name, without running code
+ *   plan.c       how objects of a form are made
  *   hooks.c      which Python code of a class its instances would run
  *   build.c      an accepted document becomes objects: constructors and BUILDs in the stream's order
- *   value.c      values: scalars, containers
+ *   value.c      values: scalars; containers are opened
+ *   fill.c       and filled
  *   text.c       str and bytes, shared where the stream shares them
  *   hashes.c     too many keys of one hash
- *   object.c     objects: calls, states, items
+ *   object.c     objects: calls, items
+ *   state.c      their states
  *   native.c     objects that are made without a call into Python
  *   unpickler.c  the type Unpickler, and load from a file
+ *   file.c       a Python file as the source of one pickle
  *   types.c      with_types: classes that a host admits at run time
  *
  * No part reads a pickle: libupk has read and judged it before the first of them runs.  All state is a module's own or a
@@ -27,35 +35,43 @@
 
 #include "../doc.h"
 
+#if PY_VERSION_HEX < 0x03090000
+#define PyObject_VectorcallDict _PyObject_FastCallDict
+#endif
+
+enum { FILE_WORDS = 7 };
+
 /* State of one module (PEP 489, 573). */
 struct host {
-    PyTypeObject *policy_type, *unpickler_type;
-    PyObject *refused_error; /* class RefusedError */
-    PyObject *spare;         /* see arguments.c: memory that waits for the next call */
+    const struct upk_py_module *definition;
+    PyTypeObject *policy_type;
+    PyObject *refused_error;                   /* class RefusedError */
+    PyObject *empty_input_error;               /* a RefusedError that is an EOFError as well */
+    PyObject *file_words[FILE_WORDS];          /* file.c */
+    PyObject *unpickling_error, *pickle_error; /* pickle's */
+    struct spare *spare;                       /* NULL: a call has it */
+    struct usual *usual;                       /* text.c; NULL: nothing was built yet */
 };
-struct host *host_of(PyObject *module); /* never NULL for a module of ours */
+/* NULL only where the module's import has failed. */
+struct host *host_of(PyObject *module);
+
+/* ---- memory (spare.c)
+ *
+ * What documents are made of is given back to the module and not to the system, so that the next call finds pages that are there.
+ * The blocks belong to one call at a time: it takes them, and gives them back, under the GIL, and may use them without it. */
+struct spare *spare_take(struct host *h); /* NULL: MemoryError is set */
+void spare_give(struct host *h, struct spare *s);
+void spare_free(struct spare *s); /* NULL is fine */
+/* struct upk_allocator.resize; ctx: struct spare. */
+void *spare_resize(void *ctx, void *block, size_t old_size, size_t new_size);
 
 /* ---- rows (bind.c) */
 
-enum plan_kind { /* how an object of a form is made */
-    PLAN_UNBOUND = 0,
-    PLAN_CALL,   /* callable(*args, **kw) */
-    PLAN_NEW,    /* cls.__new__(cls, *args, **kw) */
-    PLAN_OBJECT, /* the same where __new__ is object's, without arguments */
-    PLAN_NATIVE  /* native.c knows it; falls back to PLAN_CALL or PLAN_NEW where it says so */
-};
-
-/* What is decided once for a form (one alternative of a row), when it is first met. */
-struct plan {
-    uint8_t kind;         /* enum plan_kind */
-    uint8_t native;       /* which of native.c; 0: none */
-    bool state_by_method; /* the class has __setstate__ */
-    bool state_fast;      /* plain attributes may be set one by one, without a dict between */
-    PyTypeObject *result; /* strong: what a function's value must be an instance of; NULL: nothing to look at */
-};
+struct plan; /* bind.h */
 
 struct binding {
     PyObject *object; /* strong; NULL: not met yet */
+    PyObject *reason; /* strong str: why its module could not be imported; NULL: nobody tried, or it could */
 };
 
 /* The type Policy: one channel of a policy, or one that was widened by with_types.  Immutable but for rows that are bound when
@@ -66,12 +82,91 @@ struct guard {
     const struct upk_policy *policy;
     struct upk_policy *own; /* of with_types: freed with the object; else NULL */
     const char *name, *doc; /* of the channel */
-    PyObject *types;        /* of with_types: tuple of classes, by row `types_first` on; else NULL */
-    struct binding *rows;   /* by row id */
+    PyObject *unpickler;    /* class Unpickler of this policy; NULL: nobody asked for it yet (unpickler.c) */
+    PyObject *types;        /* of with_types: tuple of the classes; else NULL */
+    struct binding *rows;   /* by row id; those of `types` are bound from the beginning */
     struct plan *plans;     /* by form id */
 };
 
-/* ---- one call */
+/* Is it one of this module's policies?  (guard.c) */
+bool is_policy(PyObject *object);
+/* A guard over `policy` with no row bound yet; new reference.  (guard.c) */
+struct guard *guard_new(struct host *h, PyObject *module, const char *name, const char *doc,
+                        const struct upk_policy *policy);
+/* with_types(*args): a new guard that admits these classes as well, bound to the very objects, and all else as `g` does.  Owns
+ * its policy and its rows' objects: guard.c frees `own`, `types` and `rows` of any guard alike.  (types.c) */
+PyObject *guard_with_types(struct guard *g, PyObject *const *args, Py_ssize_t n);
+
+struct arguments;
+extern PyType_Slot guard_slots[]; /* of the type Policy (guard.c) */
+
+/* Methods of the type Policy that stand elsewhere. */
+PyObject *guard_load(struct guard *g, PyObject *const *args, Py_ssize_t n,
+                     PyObject *kwnames);    /* unpickler.c */
+PyObject *guard_unpickler(struct guard *g); /* the same: its class Unpickler, new reference */
+
+PyObject *inspect_data(struct guard *g, const struct arguments *a, const uint8_t *bytes,
+                       size_t len); /* looks.c */
+PyObject *scan_data(struct guard *g, const struct arguments *a, const uint8_t *bytes,
+                    size_t len); /* looks.c */
+
+/* ---- arguments (arguments.c) */
+
+enum takes { TAKES_PICKLE = 1, TAKES_CAUSE = 2, TAKES_FORM = 4 }; /* buffers are always taken */
+
+struct arguments {                       /* all borrowed */
+    PyObject *first;                     /* data, file */
+    PyObject *buffers, *persistent_load; /* NULL: none */
+    PyObject *form;                      /* of inspect; NULL: not given */
+    bool cause;
+};
+/* Of a call of `function` (METH_FASTCALL | METH_KEYWORDS): one positional argument and keywords, of which `takes` says. */
+bool arguments_read(struct arguments *a, const char *function, unsigned takes, PyObject *const *args,
+                    Py_ssize_t n, PyObject *kwnames);
+/* One keyword of them. */
+bool argument_set(struct arguments *a, const char *function, unsigned takes, PyObject *name, PyObject *value);
+
+/* Out-of-band buffers of a call. */
+struct buffers {
+    PyObject **objects;
+    Py_buffer *views; /* as many */
+    struct upk_bytes *bytes;
+    size_t count;
+};
+/* At most `most` of an iterable. */
+bool buffers_take(struct buffers *b, PyObject *iterable, size_t most);
+void buffers_release(struct buffers *b);
+
+/* ---- files (file.c) */
+
+bool file_words_find(struct host *h); /* when the module is made */
+
+struct file { /* starts as zeros */
+    struct host *host;
+    PyObject *object, *read; /* strong */
+    PyObject *peek;          /* strong; NULL: it has none */
+    bool in_memory;          /* a BytesIO: not read by its methods */
+    PyObject *memory;        /* its bytes while they are read, strong */
+    size_t began, at;        /* places in them */
+    size_t given;            /* to the decoder, of this pickle */
+    size_t ahead;            /* of them, bytes that were shown by peek, and are not consumed */
+};
+bool file_open(struct file *f, struct host *h, PyObject *object);
+void file_close(struct file *f);
+int file_traverse(struct file *f, visitproc visit, void *arg);
+/* Before a pickle; behind it, `used` bytes long, so that the file stands there; at last in any case. */
+bool file_begin(struct file *f);
+bool file_end(struct file *f, size_t used);
+void file_rest(struct file *f);
+/* After a refusal: make the grant line whole, where the rest of the pickle is at hand without reading on. */
+struct call;
+void file_observe(const struct file *f, struct call *c, struct upk_error *err);
+bool file_read(void *file, void *to, size_t least, size_t most, size_t *got); /* upk_read_fn */
+
+/* ---- one call (phases.c)
+ *
+ * call_begin; then a document, by call_decode or by upk_decode_from with call.options; then call_finish, which takes it; then
+ * call_end, whatever went well. */
 
 struct call {
     struct guard *guard;
@@ -80,57 +175,78 @@ struct call {
     PyObject *find_class;      /* borrowed: an overriding find_class of a subclass; NULL: none */
     PyObject **buffers;        /* borrowed: the objects of `buffers`, buffer_count of them */
     size_t buffer_count;
-    bool cause; /* the host asks for the cause of a failed construction */
+    bool cause;           /* the host asks for the cause of a failed construction */
+    struct buffers taken; /* owned: what `buffers` is of */
+    struct spare *spare;
+    struct upk_allocator allocator; /* over `spare` */
+    struct upk_options options;     /* for the decoder; points to the above */
 
-    /* Of build.c. */
-    struct texts *texts;
-    PyObject **found; /* by row id: what find_class gave, strong; NULL: not asked */
-    uint64_t built;   /* values so far, for signals */
+    struct builder *builder; /* of build.c, build.h; NULL while nothing is built */
+    PyObject **found;        /* by row id: what find_class gave, strong; NULL: not asked */
 };
+
+enum { WITHOUT_GIL = 64 << 10 }; /* bytes of input from which other threads may run while it is read */
+
+/* At most `most_buffers` buffers are taken.  false: an exception is set, and call_end is not needed. */
+bool call_begin(struct call *c, struct guard *g, const struct arguments *a, size_t most_buffers);
+void call_end(struct call *c);
+/* Read and judge; without the GIL where that takes a while.  NULL: RefusedError or MemoryError is set. */
+struct upk_doc *call_decode(struct call *c, const uint8_t *bytes, size_t len);
+/* Build the value of an accepted document, which is freed.  New reference. */
+PyObject *call_finish(struct call *c, struct upk_doc *doc);
 
 /* The whole second phase: new reference to the root, or NULL with an exception set. */
 PyObject *build_document(struct call *c);
-/* A value: new reference.  Objects inside it have been made before (build.c sees to the order); containers come out filled,
- * but those that hold an object which is not made yet: they are filled as soon as it is.  Not recursive. */
+/* A value: new reference.  Objects inside it have been made before (build.c sees to the order).  Its containers come out filled,
+ * but those that the stream itself fills later: they are filled where it has filled them.  Not recursive.
+ * Arguments, a state and the parts of a state tuple may be taken apart instead and built member by member: the members are the
+ * same objects then, should the whole be needed elsewhere too. */
 PyObject *build_value(struct call *c, struct upk_value v);
-/* What was made of an object, borrowed. */
+/* The container that is being filled; NULL: none. */
+const struct upk_cell *build_at(const struct call *c);
+/* What was made of an object that stands before the current one in the stream, borrowed. */
 static inline PyObject *object_built(const struct object *o) { return o->cell.host; }
+/* A module's usual keys and ints, when it goes; NULL is fine.  (text.c) */
+void usual_free(struct usual *u);
 
 /* object.c.  Make `o` (its call); new reference. */
 PyObject *object_make(struct call *c, struct object *o);
-/* Its items, pairs and adds: all that it has at once, before its BUILD. */
+/* Its items, pairs and adds: all that it has at once, where the stream puts in the last of them; only called if there are some. */
 bool object_grow(struct call *c, struct object *o);
-/* Its BUILD. */
+/* state.c.  Its BUILD. */
 bool object_set_state(struct call *c, struct object *o);
 
-/* bind.c.  The object of a row, borrowed from the guard or the call, for use as `verb`; NULL: refused (err of object `o`, NULL
- * where a name stands alone). */
-PyObject *bind_row(struct call *c, uint32_t row, unsigned verb, const struct object *o);
-/* The plan of the form that `o` matched, its row bound. */
-const struct plan *bind_form(struct call *c, const struct object *o);
-/* When a guard is made: rows of modules marked `import`. */
+/* bind.c.  The object of a row, borrowed from the guard or the call; NULL: refused (err of object `o`, NULL where a name stands
+ * alone). */
+PyObject *bind_row(struct call *c, uint32_t row, const struct object *o);
+/* When a guard is made: room for what is bound; then rows of modules marked `import`. */
+bool rows_new(struct guard *g);
 bool bind_imports(struct guard *g);
-
-/* native.c.  Which native constructor this form has (0: none), once its row is bound. */
-unsigned native_find(struct guard *g, uint32_t form);
-/* Make `o` natively, state included (*state_done): new reference; NULL without an exception: make it the other way. */
-PyObject *native_make(struct call *c, struct object *o, const struct plan *p, bool *state_done);
+/* When a call ends: what its find_class gave. */
+void bind_end(struct call *c);
+/* For a guard's tp_traverse and tp_dealloc. */
+int rows_traverse(struct guard *g, visitproc visit, void *arg);
+void rows_free(struct guard *g);
 
 /* hooks.c.  Bits enum upk_form_flag UPK_FORM_RUNS_*: hooks of the class that are Python code; false: an exception is set. */
 bool hooks_of(PyTypeObject *type, unsigned *runs);
-
-/* hashes.c.  Refuse a dict or set more than 64 of whose n keys (the others `step` apart) have one Python hash. */
-bool hashes_check(struct call *c, const struct upk_cell *cell, PyObject *const *keys, size_t n);
+/* What a class has under a name, borrowed, NULL nothing; and, where it is asked for, is it Python code? */
+bool class_member(PyTypeObject *type, const char *name, PyObject **member, bool *python);
 
 /* ---- refusals (refused.c); all return NULL or false with RefusedError set */
 
 PyObject *refused(struct host *h, const struct upk_error *err);
-/* An accepted document that cannot be built: `code` (UPK_ERR_UNBOUND and kin), the place of `o` (NULL: the root), its row's
+/* The class RefusedError of a module; new reference. */
+PyObject *refused_class(const struct upk_py_module *definition, PyObject *base);
+/* The class EmptyInputError: loops over a file's pickles end with EOFError, but must not take a pickle that was cut off for the end. */
+PyObject *empty_input_class(const struct upk_py_module *definition, PyObject *refused_error);
+/* An accepted document that cannot be built: `code` (UPK_ERR_UNBOUND and kin), the place of `o` (NULL: of the container that is being filled, else the root), its row's
  * names and rule, and what exactly is wrong. */
-__attribute__((format(printf, 4, 5))) bool refuse_object(struct call *c, const struct object *o, unsigned code,
-                                                         const char *format, ...);
+__attribute__((format(printf, 4, 5))) bool refuse_object(struct call *c, const struct object *o,
+                                                         unsigned code, const char *format, ...);
 /* A Python exception is set: turn it into RefusedError (class native), bounded and escaped, `from None` unless c->cause.
- * KeyboardInterrupt stays, and so does MemoryError of our own allocations. */
+ * `doing` says what the host's code was doing; NULL: none ran, so a MemoryError is one of our own and stays.  What is no Exception
+ * (KeyboardInterrupt) and a RefusedError of this module stay too. */
 bool refuse_exception(struct call *c, const struct object *o, const char *doing);
 
 #endif

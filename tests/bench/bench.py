@@ -69,14 +69,14 @@ class Library:
         if column == "decode":
             return self.timed(self.so.bench_decode(data, size, count, ctypes.byref(self.memory), self.message,
                                                    ctypes.c_size_t(500)))
-        return time_loads(data, repeats)
+        return time_loads(pickle.loads, data, repeats)
 
     def values(self, data):
         return self.so.bench_values(data, ctypes.c_size_t(len(data)))
 
 
-def time_loads(data, repeats):
-    loads, clock = pickle.loads, time.thread_time_ns
+def time_loads(loads, data, repeats):
+    clock = time.thread_time_ns
     if repeats == 1:
         start = clock()
         value = loads(data)

@@ -1,0 +1,100 @@
+/* What is decided about rows and classes before objects of them are made.
+ *
+ * Layer: private to bind.c, names.c, plan.c, object.c, state.c and native.c, over host.h.
+ */
+#ifndef UPK_BIND_H
+#define UPK_BIND_H
+
+#include "host.h"
+
+/* How the state of an object is applied, by its class. */
+enum state_how {
+    STATE_UNKNOWN = 0,
+    STATE_DICT,      /* into __dict__ and slots, as BUILD does it without a __setstate__ */
+    STATE_EXCEPTION, /* BaseException.__setstate__: attributes */
+    STATE_METHOD     /* another __setstate__ */
+};
+
+/* A key of a state dict, by its place: objects of one class have theirs in one order. */
+struct state_key {
+    PyObject *key; /* strong; NULL: none yet */
+    const char *text;
+    uint32_t len;
+    PyObject *
+        member; /* borrowed of the class: what of that name hides the instance's attribute; NULL: nothing does */
+};
+enum { STATE_KEYS = 32, STATE_KEYS_CHANGED = 256 };
+struct state_keys {
+    struct state_key at[STATE_KEYS];
+    unsigned changed; /* how often a place got another key: beyond STATE_KEYS_CHANGED it no longer does */
+};
+
+/* What is decided for the class of an instance that takes a state or items. */
+struct instance_plan {
+    PyTypeObject *type; /* strong: of the instance; NULL: none seen yet */
+    unsigned version;   /* of `type`; 0: it has none, so the plan is for one use */
+    uint8_t how;        /* enum state_how */
+    bool has_dict;      /* instances have a __dict__ that is their own */
+    bool takes_all;     /* `take` is extend, and not append */
+    PyObject *method;   /* strong: __setstate__, as the class has it */
+    PyObject *take;     /* strong: what takes items, likewise; NULL: nothing that is C */
+    struct state_keys *keys;
+};
+
+/* What is decided for a form (one alternative of a row) when it is first met; anew when the class has changed since. */
+struct plan {
+    PyObject *callable; /* strong: the row's object; NULL: not met yet */
+    unsigned version;   /* of the class; 0: it has none, so the plan is for one use.  A function's is 1 */
+    uint8_t native;     /* enum native_kind; 0: none */
+    PyTypeObject
+        *made; /* strong: the last class that was made and is not `callable`, but suits; NULL: none */
+    unsigned made_version;
+    PyTypeObject
+        *result;     /* strong: what a function's value must be an instance of; NULL: not looked for yet */
+    PyObject *extra; /* strong: what native.c needs besides */
+    struct instance_plan instance;
+};
+
+/* names.c: what stands under a name, without running any code.  A new reference, or NULL: nothing is there, and *why says so;
+ * where an exception is set, *why is NULL. */
+PyObject *name_find(struct upk_compat name, const char **why);
+/* The loaded module, under whichever of its names; new reference.  NULL without an exception: it is not loaded. */
+PyObject *module_find(struct upk_compat name);
+/* What an object calls itself, as far as no code can run when it is asked. */
+struct own_name {
+    PyObject *module, *qualname; /* strong str, or NULL */
+};
+bool own_name_of(PyObject *object, struct own_name *out);
+void own_name_clear(struct own_name *n);
+
+/* bind.c.  As bind_row, whatever a find_class says. */
+PyObject *bind_own_row(struct call *c, uint32_t row, const struct object *o);
+
+/* Changes when the class, or one that it inherits from, changes; 0: not known. */
+static inline unsigned type_version(const PyTypeObject *type) {
+    return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
+}
+
+/* plan.c.  The plan of the form that `o` matched, its row bound and its class looked at; NULL: refused. */
+struct plan *plan_of(struct call *c, const struct object *o);
+/* May objects of this class stand for `o`: has it no Python code but what the form names?  false: refused. */
+bool plan_fits(struct call *c, const struct object *o, struct plan *p, PyTypeObject *type);
+struct instance_plan *instance_plan_make(struct plan *p, PyTypeObject *type);
+/* What is decided for the class of `inst`; NULL: an exception is set.  Asked for again after whatever may have run code. */
+static inline struct instance_plan *instance_plan_of(struct plan *p, PyObject *inst) {
+    struct instance_plan *const s = &p->instance;
+    PyTypeObject *const type = Py_TYPE(inst);
+    return s->type == type && s->version && s->version == type_version(type) ? s
+                                                                             : instance_plan_make(p, type);
+}
+void plan_clear(struct plan *p);
+int plan_traverse(struct plan *p, visitproc visit, void *arg);
+
+/* native.c.  Which native constructor this form has, once its row is bound: sets native and extra. */
+bool native_find(struct call *c, uint32_t form, struct plan *p);
+/* Make `o` natively: new reference; NULL without an exception: make it the other way. */
+PyObject *native_make(struct call *c, struct object *o, const struct plan *p);
+/* Set its state natively.  *done: it was; else do it the other way. */
+bool native_set_state(struct call *c, struct object *o, const struct plan *p, bool *done);
+
+#endif

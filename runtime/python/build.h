@@ -1,0 +1,165 @@
+/* The state of one build, shared by build.c, value.c, fill.c, text.c and hashes.c.
+ *
+ * Working storage is the document's, under its cap.
+ * Layer: private to runtime/python, over host.h and scratch.h.
+ */
+#ifndef UPK_BUILD_H
+#define UPK_BUILD_H
+
+#include "../scratch.h"
+#include "host.h"
+
+/* What a module keeps from one build to the next: ints and keys that many documents have, and what was made of which place of the
+ * stream, which is only good within the build that made it. */
+enum { USUAL_INT_LEAST = -5, USUAL_INTS = 1024 + 5, USUAL_KEYS = 1024, USUAL_PLACES = 512 };
+struct place {
+    uint64_t build;
+    const uint8_t *at;
+    uint32_t len, kind;
+    PyObject *made; /* strong; NULL: free */
+};
+struct usual {
+    uint64_t builds; /* so far */
+    PyObject *ints[USUAL_INTS];
+    PyObject *keys[USUAL_KEYS];
+    struct place places[USUAL_PLACES];
+};
+
+/* A container that is being filled. */
+struct frame {
+    struct upk_cell *cell;
+    PyObject *into; /* strong; what is filled */
+    /* Strong.  Of DICT the key whose value is being made, of LIST the list that takes all members in the end, else NULL. */
+    PyObject *key;
+    PyObject *keys;     /* strong; of those that hash: their keys, a tuple, where they had to be made first */
+    uint32_t next, end; /* positions in cell->items: what comes next, and where signals are looked at */
+    uint32_t before;    /* of those that hash: members that it had */
+    uint8_t kind;       /* the cell's; UPK_INVALID: `keys` is being filled */
+    bool apart;         /* it stands where it belongs: nothing takes it when it is full */
+};
+
+/* What is done later: the smallest `when` first, of equal ones the largest `then`. */
+struct entry {
+    uint64_t when, then;
+    struct upk_cell *cell;
+    PyObject *into; /* strong, or NULL */
+};
+struct heap {
+    struct entry *entries;
+    size_t count, room;
+};
+
+enum {
+    FIRST_FRAMES = 8,
+    SIGNALS = 65536,         /* values between looks at signals */
+    MANY_CONTAINERS = 100000 /* from which the garbage collector pauses */
+};
+
+struct builder {
+    struct usual *usual;  /* of the module */
+    uint64_t build;       /* the number of this one */
+    uint64_t done;        /* calls and BUILDs that were done, as the stream counts them */
+    struct heap waiting;  /* when: `done` that is reached.  Containers to fill, objects to grow */
+    struct heap states;   /* when: offset of the BUILD */
+    struct frame *frames; /* the containers that are open, the innermost last */
+    size_t frame_count, frame_room;
+    struct frame *later; /* found in an open tuple: filled when that is full */
+    size_t later_count, later_room;
+    bool opened;     /* NULL of a maker means that it has opened a frame */
+    PyObject **kept; /* strong; what cells and the maps below refer to */
+    size_t kept_count, kept_room;
+    struct pair_map texts[2];     /* of view and length to an index in `kept`: str; bytes and ints */
+    PyObject **readonly;          /* strong; by index of buffer; NULL: not asked for yet */
+    uint64_t memory, most_memory; /* an estimate of what the objects take, in bytes; the budget */
+    size_t containers;
+    uint32_t until_signals; /* values until signals are looked at */
+    bool gc_stopped;
+    struct frame first_frames[FIRST_FRAMES];
+};
+
+/* No room for working storage: RefusedError of the budget, or MemoryError. */
+bool refuse_memory(struct call *c);
+/* What is built would take more memory than the policy allows. */
+bool refuse_too_large(struct call *c);
+/* Hold a reference (taken, also on failure) until the build ends. */
+bool keep(struct call *c, PyObject *object);
+
+/* build.c */
+bool heap_push(struct call *c, struct heap *h, struct entry e); /* takes e.into, also on failure */
+void gc_stop(struct builder *b);                                /* until the build ends */
+
+/* value.c.  Make what is no scalar: a new reference, or NULL, and builder->opened is set: a container was opened. */
+PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple);
+/* A container, as value_other. */
+PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple);
+/* A frame for a container that is there and empty; NULL: an exception is set. */
+struct frame *frame_open(struct call *c, struct upk_cell *cell, PyObject *into);
+PyObject *list_new(uint32_t n,
+                   bool hidden); /* empty, with room for n members; hidden from the garbage collector */
+static inline void set_size(PyObject *object, Py_ssize_t n) { ((PyVarObject *)object)->ob_size = n; }
+bool remember(struct call *c, struct upk_cell *cell, PyObject *made);
+void share_members(struct upk_cell *cell);
+
+/* fill.c.  Fill all that is open above `base`.  *root is what the outermost frame made, a new reference, unless that stands where
+ * it belongs. */
+bool fill_open(struct call *c, size_t base, PyObject **root);
+/* Fill a container of few members, none of which holds others.  Its frame is nowhere else. */
+bool fill_flat(struct call *c, struct frame *f);
+bool look_at_signals(struct builder *b); /* when `until_signals` is 0 */
+/* Fill a container that was made empty because the stream filled it later. */
+bool fill_waiting(struct call *c, struct upk_cell *cell, PyObject *into);
+
+/* text.c.  Each gives a new reference. */
+struct usual *usual_of(struct host *h); /* NULL: MemoryError is set */
+PyObject *usual_int(struct usual *u, int64_t i);
+PyObject *text_str(struct call *c, struct upk_value v); /* STR */
+/* STR, of a dict that is small enough to be one of many alike; not found by place_find */
+PyObject *text_key(struct call *c, struct upk_value v);
+/* Where what was made of this place lately would stand. */
+static inline struct place *place_of(struct usual *u, struct upk_value v) {
+    const uint64_t h = (uint64_t)(uintptr_t)v.as.bytes * UINT64_C(0x9e3779b97f4a7c15);
+    return &u->places[(h >> 55) % USUAL_PLACES];
+}
+/* What was made of it, a new reference; NULL: it is not there. */
+static inline PyObject *place_find(const struct builder *b, struct usual *u, struct upk_value v) {
+    const struct place *const p = place_of(u, v);
+    if (p->at != v.as.bytes || p->build != b->build || p->len != v.len || p->kind != v.kind) return NULL;
+    Py_INCREF(p->made);
+    return p->made;
+}
+PyObject *text_8(struct call *c, struct upk_value v); /* STR8 */
+PyObject *text_bytes(struct call *c, struct upk_value v);
+PyObject *text_bigint(struct call *c, struct upk_value v);
+
+static inline PyObject *value_int(struct usual *usual, int64_t i) {
+    const uint64_t place = (uint64_t)i - (uint64_t)USUAL_INT_LEAST;
+    if (place >= USUAL_INTS) return PyLong_FromLongLong(i);
+    PyObject *const made = usual->ints[place];
+    if (!made) return usual_int(usual, i);
+    Py_INCREF(made);
+    return made;
+}
+
+/* Any value; scalars in line.  As value_other. */
+static inline PyObject *value_make(struct call *c, struct usual *usual, struct upk_value v, bool in_tuple) {
+    PyObject *made;
+    switch (v.kind) {
+    case UPK_STR: return text_str(c, v);
+    case UPK_INT: return value_int(usual, v.as.i);
+    case UPK_FLOAT: return PyFloat_FromDouble(v.as.f);
+    case UPK_NONE: made = Py_None; break;
+    case UPK_BOOL: made = v.as.i ? Py_True : Py_False; break;
+    default:
+        return kind_is_container(v.kind) ? value_container(c, v.as.cell, in_tuple)
+                                         : value_other(c, v, in_tuple);
+    }
+    Py_INCREF(made);
+    return made;
+}
+
+/* hashes.c.  May keys of this dict or members of this set have many times one hash?  (object.c asks too.) */
+bool hashes_doubtful(const struct upk_cell *cell);
+/* Refuse where more than 64 of the members of a tuple have. */
+bool hashes_check(struct call *c, PyObject *keys);
+
+#endif

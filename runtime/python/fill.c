@@ -1,0 +1,327 @@
+/* Containers are filled.
+ *
+ * An explicit stack holds those that are open, so depth costs memory only.  A list, dict or set that is found in an open tuple is
+ * made empty, and filled when the outermost open tuple is full: tuples are then never met while they are open, whatever cycles
+ * there are.  What the stream fills later than the point that is being built (`index` of its cell) is made empty too and waits for
+ * that point; what arguments, keys and members reach never does (rule 9 of docs/runtime.md).
+ * While a list or tuple is open the garbage collector does not know it, so that no code finds it half full.
+ * Layer: see build.h.
+ */
+#include "build.h"
+
+enum { SMALL_DICT = 64 /* pairs of a dict whose keys are cached */ };
+
+enum step { STEP_FULL, STEP_OPENED, STEP_PAUSED, STEP_FAILED };
+
+/* ---- one container, as far as it goes without another */
+
+/* What a maker's NULL means: the frame, now the last but one, goes on at `next` when the container that was opened is full.  All
+ * frames may have moved. */
+static inline enum step step_inner(struct builder *b, uint32_t next) {
+    if (!b->opened) return STEP_FAILED;
+    b->opened = false;
+    b->frames[b->frame_count - 2].next = next;
+    return STEP_OPENED;
+}
+
+/* The frame is at its `end`: full, or at a place to look at signals. */
+static inline enum step step_end(struct builder *b, struct frame *f, uint32_t at) {
+    const uint32_t len = f->cell->len;
+    f->next = at;
+    if (at == len) return STEP_FULL;
+    f->end = len - at < SIGNALS ? len : at + SIGNALS;
+    b->until_signals = 0;
+    return STEP_PAUSED;
+}
+
+/* Nothing but a key's code can have changed it, which is no reason to write where nothing is. */
+static bool list_is_ours(struct call *c, const struct frame *f, uint32_t len) {
+    const PyListObject *const list = (PyListObject *)f->into;
+    if (Py_SIZE(f->into) == (Py_ssize_t)len && list->allocated >= (Py_ssize_t)f->cell->len) return true;
+    return refuse_object(c, NULL, UPK_ERR_BUILDING, "code of the host changed a list that was being filled");
+}
+
+static enum step fill_list(struct call *c, struct builder *b, struct frame *f) {
+    struct usual *const usual = b->usual;
+    PyObject *const into = f->into;
+    const struct upk_value *const items = f->cell->items;
+    const uint32_t end = f->end;
+    if (!list_is_ours(c, f, f->next)) return STEP_FAILED;
+    PyObject **const to = ((PyListObject *)into)->ob_item;
+    for (uint32_t i = f->next; i < end; i++) {
+        PyObject *const made = value_make(c, usual, items[i], false);
+        if (!made) return step_inner(b, i + 1);
+        to[i] = made;
+        set_size(into, (Py_ssize_t)i + 1);
+    }
+    return step_end(b, f, end);
+}
+
+static enum step fill_tuple(struct call *c, struct builder *b, struct frame *f) {
+    struct usual *const usual = b->usual;
+    PyObject *const into = f->into;
+    const struct upk_value *const items = f->cell->items;
+    const uint32_t end = f->end;
+    for (uint32_t i = f->next; i < end; i++) {
+        PyObject *const made = value_make(c, usual, items[i], true);
+        if (!made) return step_inner(b, i + 1);
+        PyTuple_SET_ITEM(into, (Py_ssize_t)i, made);
+    }
+    return step_end(b, f, end);
+}
+
+/* The keys of a dict or members of a set, before it is filled. */
+static enum step fill_keys(struct call *c, struct builder *b, struct frame *f) {
+    struct usual *const usual = b->usual;
+    PyObject *const into = f->keys;
+    const struct upk_value *const items = f->cell->items;
+    const uint32_t end = f->end, step = f->cell->kind == UPK_DICT ? 2 : 1;
+    uint32_t i = f->next;
+    for (; i < end; i += step) {
+        PyObject *const made = value_make(c, usual, items[i], false);
+        if (!made) return step_inner(b, i + step);
+        PyTuple_SET_ITEM(into, (Py_ssize_t)(i / step), made);
+    }
+    return step_end(b, f, i);
+}
+
+/* Takes both references. */
+static inline bool put_pair(struct call *c, PyObject *dict, PyObject *key, PyObject *value) {
+    const bool good = PyDict_SetItem(dict, key, value) == 0;
+    Py_DECREF(key);
+    Py_DECREF(value);
+    return good || refuse_exception(c, NULL, "hashing a key");
+}
+
+static inline PyObject *make_key(struct call *c, struct usual *usual, const struct frame *f, uint32_t i) {
+    const struct upk_value v = f->cell->items[i];
+    PyObject *made;
+    if (f->keys) {
+        made = PyTuple_GET_ITEM(f->keys, (Py_ssize_t)(i / 2));
+        Py_INCREF(made);
+        return made;
+    }
+    if (v.kind != UPK_STR || f->cell->len > 2 * SMALL_DICT) return value_make(c, usual, v, false);
+    made = v.flags & VALUE_SHARED ? place_find(c->builder, usual, v) : NULL;
+    return made ? made : text_key(c, v);
+}
+
+static enum step fill_dict(struct call *c, struct builder *b, struct frame *f) {
+    struct usual *const usual = b->usual;
+    PyObject *const into = f->into;
+    PyObject *key = f->key;
+    const struct upk_value *const items = f->cell->items;
+    const uint32_t end = f->end;
+    uint32_t i = f->next;
+    f->key = NULL;
+    while (i < end || key) { /* a pair is not torn apart */
+        if (!key) {
+            key = make_key(c, usual, f, i++);
+            if (!key) return step_inner(b, i);
+        }
+        PyObject *const value = value_make(c, usual, items[i++], false);
+        if (!value) {
+            const enum step step = step_inner(b, i);
+            if (step == STEP_OPENED) {
+                b->frames[b->frame_count - 2].key = key;
+            } else {
+                Py_DECREF(key);
+            }
+            return step;
+        }
+        if (!put_pair(c, into, key, value)) return STEP_FAILED;
+        key = NULL;
+    }
+    return step_end(b, f, i);
+}
+
+/* Takes the reference. */
+static bool put_member(struct call *c, PyObject *set, PyObject *member) {
+    const bool good = PySet_Add(set, member) == 0;
+    Py_DECREF(member);
+    return good || refuse_exception(c, NULL, "hashing a member");
+}
+
+static enum step fill_set(struct call *c, struct builder *b, struct frame *f) {
+    struct usual *const usual = b->usual;
+    PyObject *const into = f->into;
+    const struct upk_value *const items = f->cell->items;
+    const uint32_t end = f->end;
+    for (uint32_t i = f->next; i < end; i++) {
+        PyObject *made;
+        if (f->keys) {
+            made = PyTuple_GET_ITEM(f->keys, (Py_ssize_t)i);
+            Py_INCREF(made);
+        } else {
+            made = value_make(c, usual, items[i], false);
+            if (!made) return step_inner(b, i + 1);
+        }
+        if (!put_member(c, into, made)) return STEP_FAILED;
+    }
+    return step_end(b, f, end);
+}
+
+static inline enum step fill(struct call *c, struct builder *b, struct frame *f) {
+    switch (f->kind) {
+    case UPK_DICT: return fill_dict(c, b, f);
+    case UPK_LIST: return fill_list(c, b, f);
+    case UPK_TUPLE: return fill_tuple(c, b, f);
+    case UPK_INVALID: return fill_keys(c, b, f);
+    default: return fill_set(c, b, f);
+    }
+}
+
+/* ---- when a container is full */
+
+/* What was made for the innermost open container, of which its frame's `next` is past.  Takes the reference. */
+static inline bool deliver(struct call *c, struct frame *f, PyObject *made) {
+    const uint32_t i = f->next - 1;
+    switch (f->kind) {
+    case UPK_DICT: {
+        PyObject *const key = f->key;
+        f->key = key ? NULL : made;
+        return !key || put_pair(c, f->into, key, made);
+    }
+    case UPK_LIST:
+        if (!list_is_ours(c, f, i)) {
+            Py_DECREF(made);
+            return false;
+        }
+        ((PyListObject *)f->into)->ob_item[i] = made;
+        set_size(f->into, (Py_ssize_t)i + 1);
+        return true;
+    case UPK_TUPLE: PyTuple_SET_ITEM(f->into, (Py_ssize_t)i, made); return true;
+    case UPK_INVALID:
+        PyTuple_SET_ITEM(f->keys, (Py_ssize_t)(f->cell->kind == UPK_DICT ? i / 2 : i), made);
+        return true;
+    default: return put_member(c, f->into, made);
+    }
+}
+
+static bool check_members(struct call *c, const struct frame *f, Py_ssize_t n, uint32_t wanted) {
+    if (n == (Py_ssize_t)f->before + (Py_ssize_t)wanted) return true;
+    return refuse_object(c, NULL, UPK_ERR_BUILDING, "two %s are equal",
+                         f->kind == UPK_DICT ? "keys of a dict" : "members of a set");
+}
+
+/* The keys are there: go on with the container itself. */
+static bool keys_full(struct call *c, struct frame *f) {
+    PyObject_GC_Track(f->keys);
+    f->kind = f->cell->kind;
+    f->next = 0;
+    f->end = f->cell->len < SIGNALS ? f->cell->len : SIGNALS;
+    return hashes_check(c, f->keys);
+}
+
+static inline bool finish(struct call *c, struct frame *f) {
+    const unsigned flags = f->cell->flags;
+    switch (f->kind) {
+    case UPK_DICT: return check_members(c, f, PyDict_GET_SIZE(f->into), f->cell->len / 2);
+    case UPK_LIST:
+        if (flags & CELL_HAS_CELL) PyObject_GC_Track(f->into);
+        if (!f->key) return true;
+        return PyList_SetSlice(f->key, PyList_GET_SIZE(f->key), PyList_GET_SIZE(f->key), f->into) == 0;
+    case UPK_TUPLE:
+        if (flags & CELL_HAS_CELL) PyObject_GC_Track(f->into);
+        return !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
+    default:
+        if (!check_members(c, f, PySet_GET_SIZE(f->into), f->cell->len)) return false;
+        return f->kind == UPK_SET || !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
+    }
+}
+
+/* Open what stood in tuples that are full now, the first of them innermost. */
+static bool open_later(struct call *c, struct builder *b) {
+    while (b->later_count) {
+        const struct frame *const from = &b->later[b->later_count - 1];
+        struct frame *const to = frame_open(c, from->cell, from->into);
+        if (!to) return false;
+        to->apart = true;
+        b->later_count--;
+    }
+    return true;
+}
+
+/* The innermost frame is full, and with it perhaps the next. */
+static inline bool close_frames(struct call *c, struct builder *b, size_t base, PyObject **root) {
+    struct frame *f = &b->frames[b->frame_count - 1];
+    do {
+        if (f->kind == UPK_INVALID) return keys_full(c, f);
+        if (!finish(c, f)) return false;
+        PyObject *const made = f->into, *const keys = f->keys;
+        const uint32_t len = f->cell->len;
+        b->until_signals -= len < b->until_signals ? len : b->until_signals;
+        b->frame_count--;
+        Py_XDECREF(keys);
+        if (f->apart) {
+            Py_XDECREF(f->key);
+            Py_DECREF(made);
+        } else if (b->frame_count == base) {
+            *root = made;
+        } else if (!deliver(c, f - 1, made)) {
+            return false;
+        }
+        if (b->later_count && (b->frame_count == base || f[-1].kind != UPK_TUPLE)) return open_later(c, b);
+        f--;
+    } while (b->frame_count > base && f->next == f->cell->len);
+    return true;
+}
+
+static void frame_release(struct frame *f) {
+    Py_XDECREF(f->into);
+    Py_XDECREF(f->key);
+    Py_XDECREF(f->keys);
+}
+
+bool look_at_signals(struct builder *b) {
+    b->until_signals = SIGNALS;
+    return PyErr_CheckSignals() == 0;
+}
+
+bool fill_open(struct call *c, size_t base, PyObject **root) {
+    struct builder *const b = c->builder;
+    bool good = true;
+    *root = NULL;
+    while (good && b->frame_count > base) {
+        const enum step step = fill(c, b, &b->frames[b->frame_count - 1]);
+        if (step == STEP_FULL) {
+            good = close_frames(c, b, base, root);
+        } else {
+            good = step != STEP_FAILED;
+        }
+        if (!b->until_signals) good = good && look_at_signals(b);
+    }
+    if (good) return true;
+    while (b->later_count) frame_release(&b->later[--b->later_count]);
+    while (b->frame_count > base) frame_release(&b->frames[--b->frame_count]);
+    Py_CLEAR(*root);
+    return false;
+}
+
+bool fill_flat(struct call *c, struct frame *f) {
+    struct builder *const b = c->builder;
+    b->until_signals -= f->end < b->until_signals ? f->end : b->until_signals;
+    return fill(c, b, f) == STEP_FULL && finish(c, f);
+}
+
+bool fill_waiting(struct call *c, struct upk_cell *cell, PyObject *into) {
+    struct builder *const b = c->builder;
+    const bool is_list =
+        cell->kind == UPK_LIST; /* code that changes a list does not meet one that is being filled */
+    PyObject *root, *const direct = is_list ? list_new(cell->len, cell->flags & CELL_HAS_CELL) : into;
+    if (!direct) return false;
+    if (!is_list) Py_INCREF(into);
+    struct frame *const f = frame_open(c, cell, direct);
+    if (!f) {
+        Py_DECREF(direct);
+        return false;
+    }
+    f->apart = true;
+    f->before =
+        is_list ? 0 : (uint32_t)(cell->kind == UPK_DICT ? PyDict_GET_SIZE(into) : PySet_GET_SIZE(into));
+    if (is_list) {
+        Py_INCREF(into);
+        f->key = into;
+    }
+    return fill_open(c, b->frame_count - 1, &root);
+}

@@ -1,0 +1,50 @@
+/* Which of a class's methods are Python code: hooks that would run when its instances are made and used.
+ *
+ * What is C needs no word in a policy; all else counts as Python code, also what cannot be told.
+ *
+ * Layer: see host.h.
+ */
+#include "host.h"
+
+/* Would a call of what the class has under some name run Python code? */
+static bool is_python(PyObject *member) {
+    const PyTypeObject *const kind = Py_TYPE(member);
+    if (kind == &PyStaticMethod_Type || kind == &PyClassMethod_Type) {
+        PyObject *const function = PyObject_GetAttrString(member, "__func__");
+        const bool python = !function || !PyCFunction_Check(function);
+        if (!function) PyErr_Clear();
+        Py_XDECREF(function);
+        return python;
+    }
+    return member != Py_None && kind != &PyWrapperDescr_Type && kind != &PyMethodDescr_Type &&
+           kind != &PyClassMethodDescr_Type && kind != &PyGetSetDescr_Type && kind != &PyMemberDescr_Type &&
+           !PyCFunction_Check(member);
+}
+
+bool class_member(PyTypeObject *type, const char *name, PyObject **member, bool *python) {
+    PyObject *const text = PyUnicode_InternFromString(name);
+    if (!text) return false;
+    *member = _PyType_Lookup(type, text);
+    if (python) *python = *member && is_python(*member);
+    Py_DECREF(text);
+    return true;
+}
+
+bool hooks_of(PyTypeObject *type, unsigned *runs) {
+    static const struct {
+        const char *name;
+        unsigned flag;
+    } hooks[] = {
+#define UPK_X(name, word, flag) {#word, flag},
+        UPK_HOOKS(UPK_X)
+#undef UPK_X
+    };
+    *runs = 0;
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
+        PyObject *member;
+        bool python;
+        if (!class_member(type, hooks[i].name, &member, &python)) return false;
+        if (python) *runs |= hooks[i].flag;
+    }
+    return true;
+}

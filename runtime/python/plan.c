@@ -1,0 +1,180 @@
+/* How objects of a form are made: what is decided once, when the form is first met, and anew when the class has changed since.
+ *
+ * A class's hooks (__new__, __setstate__, __hash__ and their like) that are Python code must be named behind `runs`; methods by
+ * which it takes items, pairs or adds must be C.  `__init__`, what it calls, and the metaclass are the class's own affair: who
+ * grants a call grants them.
+ *
+ * Layer: see host.h.
+ */
+#include "bind.h"
+
+#include <stdio.h>
+
+static bool holds(const struct plan *p, const PyObject *object, unsigned verb) {
+    if (p->callable != object) return false;
+    return verb == UPK_VERB_FUNC ||
+           (p->version && p->version == type_version((const PyTypeObject *)p->callable));
+}
+
+/* The hooks that run and that the form does not name, as text. */
+static void name_hooks(unsigned hooks, char *out, size_t size) {
+    static const struct {
+        const char *name;
+        unsigned flag;
+    } names[] = {
+#define UPK_X(name, word, flag) {#word, flag},
+        UPK_HOOKS(UPK_X)
+#undef UPK_X
+    };
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(hooks & names[i].flag)) continue;
+        const int n = snprintf(out + len, size - len, "%s%s", len ? ", " : "", names[i].name);
+        if (n > 0 && (size_t)n < size - len) len += (size_t)n;
+    }
+}
+
+/* false: refused, or an exception is set. */
+static bool hooks_are_named(struct call *c, const struct object *o, PyTypeObject *type,
+                            const struct upk_form *f) {
+    unsigned runs;
+    char missing[100];
+    if (!hooks_of(type, &runs)) return false;
+    runs &= ~f->flags;
+    if (!runs) return true;
+    name_hooks(runs, missing, sizeof missing);
+    return refuse_object(c, o, UPK_ERR_BINDING,
+                         "the class has Python code that the row does not name: runs %s", missing);
+}
+
+/* Steps are taken by the class's own methods.  Of them no row can say that they run Python code. */
+static bool steps_are_native(struct call *c, const struct object *o, PyTypeObject *type,
+                             const struct upk_form *f) {
+    static const char *const methods[][3] = {
+        {"append", "extend", NULL}, {"__setitem__", NULL}, {"add", "update", NULL}};
+    const uint32_t steps[] = {f->items, f->pair_value, f->adds};
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        for (size_t i = 0; steps[s] && methods[s][i]; i++) {
+            PyObject *member;
+            bool python;
+            if (!class_member(type, methods[s][i], &member, &python)) return false;
+            if (python)
+                return refuse_object(c, o, UPK_ERR_BINDING, "the class takes them by Python code: its own %s",
+                                     methods[s][i]);
+        }
+    }
+    return true;
+}
+
+static bool class_suits(struct call *c, const struct object *o, PyTypeObject *type) {
+    const struct upk_form *const f = &c->guard->policy->forms[o->cell.cap];
+    return hooks_are_named(c, o, type, f) && steps_are_native(c, o, type, f);
+}
+
+bool plan_fits(struct call *c, const struct object *o, struct plan *p, PyTypeObject *type) {
+    if (p->made == type && p->made_version && p->made_version == type_version(type)) return true;
+    if ((PyObject *)type == p->callable) return true; /* looked at by plan_of */
+    if (!class_suits(c, o, type)) return false;
+    PyTypeObject *const old = p->made;
+    Py_INCREF(type);
+    p->made = type;
+    p->made_version = type_version(type);
+    Py_XDECREF(old);
+    return true;
+}
+
+static bool plan_make(struct call *c, const struct object *o, struct plan *p, PyObject *object) {
+    const struct upk_form *const f = &c->guard->policy->forms[o->cell.cap];
+    plan_clear(p);
+    if (f->verb != UPK_VERB_FUNC) {
+        PyTypeObject *const type = (PyTypeObject *)object;
+        if (!PyType_Check(object)) return refuse_object(c, o, UPK_ERR_BINDING, "it is no class");
+        if (f->verb == UPK_VERB_NEW && !type->tp_new)
+            return refuse_object(c, o, UPK_ERR_BINDING, "the class has no __new__");
+        if (!class_suits(c, o, type)) return false;
+        p->version = type_version(type);
+    }
+    Py_INCREF(object);
+    p->callable = object;
+    if (native_find(c, o->cell.cap, p)) return true;
+    plan_clear(p);
+    return false;
+}
+
+struct plan *plan_of(struct call *c, const struct object *o) {
+    struct plan *const p = &c->guard->plans[o->cell.cap];
+    PyObject *const object = bind_row(c, o->cell.len, o);
+    if (!object) return NULL;
+    if (holds(p, object, c->guard->policy->forms[o->cell.cap].verb)) return p;
+    return plan_make(c, o, p, object) ? p : NULL;
+}
+
+/* ---- instances */
+
+static void instance_plan_clear(struct instance_plan *s) {
+    const struct instance_plan old = *s;
+    *s = (struct instance_plan){
+        .how = STATE_UNKNOWN}; /* first, for what is let go may run code that comes here again */
+    for (size_t i = 0; old.keys && i < STATE_KEYS; i++) Py_XDECREF(old.keys->at[i].key);
+    PyMem_Free(old.keys);
+    Py_XDECREF(old.type);
+    Py_XDECREF(old.method);
+    Py_XDECREF(old.take);
+}
+
+struct instance_plan *instance_plan_make(struct plan *p, PyTypeObject *type) {
+    PyObject *method, *from_exception, *dict, *extend, *append;
+    if (!class_member(type, "__setstate__", &method, NULL) || !class_member(type, "__dict__", &dict, NULL) ||
+        !class_member((PyTypeObject *)PyExc_BaseException, "__setstate__", &from_exception, NULL) ||
+        !class_member(type, "extend", &extend, NULL) || !class_member(type, "append", &append, NULL))
+        return NULL;
+    struct state_keys *const keys = PyMem_Calloc(1, sizeof *keys);
+    if (!keys) {
+        (void)PyErr_NoMemory();
+        return NULL;
+    }
+    PyObject *const take = extend ? extend : append;
+    const bool computed =
+        dict && Py_TYPE(dict) != &PyGetSetDescr_Type && Py_TYPE(dict) != &PyMemberDescr_Type;
+    const struct instance_plan made = {
+        .type = type,
+        .version = type_version(type),
+        .how = !method                    ? STATE_DICT
+               : method == from_exception ? STATE_EXCEPTION
+                                          : STATE_METHOD,
+        .has_dict = type->tp_dictoffset != 0 && !computed,
+        .takes_all = extend != NULL,
+        .method = method,
+        .take = take && Py_TYPE(take) == &PyMethodDescr_Type ? take : NULL,
+        .keys = keys,
+    };
+    Py_INCREF(type);
+    Py_XINCREF(made.method);
+    Py_XINCREF(made.take);
+    instance_plan_clear(&p->instance);
+    p->instance = made;
+    return &p->instance;
+}
+
+/* ---- references */
+
+void plan_clear(struct plan *p) {
+    struct plan old = *p;
+    *p = (struct plan){.native = 0}; /* as above */
+    instance_plan_clear(&old.instance);
+    Py_XDECREF(old.callable);
+    Py_XDECREF(old.made);
+    Py_XDECREF(old.result);
+    Py_XDECREF(old.extra);
+}
+
+int plan_traverse(struct plan *p, visitproc visit, void *arg) {
+    Py_VISIT(p->callable);
+    Py_VISIT(p->made);
+    Py_VISIT(p->result);
+    Py_VISIT(p->extra);
+    Py_VISIT(p->instance.type);
+    Py_VISIT(p->instance.method);
+    return 0;
+}

@@ -1,0 +1,256 @@
+/* The state of an object, by what BUILD does with it: __setstate__ of its class, else attributes and slots.
+ *
+ * The class is asked, never the instance: no __getattr__ runs.  A dict of attributes is not built at all: each is set by itself,
+ * which leaves them where CPython keeps attributes of instances.  Whatever a method gets is a copy of its own where others may
+ * have it too.
+ *
+ * Source: load_build in Modules/_pickle.c; BaseException___setstate__ in Objects/exceptions.c.
+ * Layer: see host.h.
+ */
+#include "bind.h"
+
+/* ---- attributes, one by one */
+
+static bool is_c_attribute(PyObject *member) {
+    return Py_TYPE(member) == &PyGetSetDescr_Type || Py_TYPE(member) == &PyMemberDescr_Type;
+}
+
+/* A key that its place did not have the last time; kept there, unless it was another one all too often. */
+static bool key_learn(struct call *c, struct instance_plan *s, struct state_key *place, struct upk_value v,
+                      struct state_key *out) {
+    const bool kept = place && v.flags & VALUE_ASCII && s->keys->changed < STATE_KEYS_CHANGED;
+    PyObject *key = build_value(c, v);
+    if (!key) return false;
+    if (kept) PyUnicode_InternInPlace(&key);
+    PyObject *const member = _PyType_Lookup(s->type, key);
+    *out = (struct state_key){
+        .key = key, .len = v.len, .member = member && Py_TYPE(member)->tp_descr_set ? member : NULL};
+    if (!kept) return true;
+    PyObject *const old = place->key;
+    if (old) s->keys->changed++;
+    Py_INCREF(key);
+    *place = *out;
+    place->text = (const char *)PyUnicode_DATA(key);
+    Py_XDECREF(old); /* a str: nothing runs */
+    return true;
+}
+
+/* The key at `place` of a dict, and what the class has of that name: the plan's own, or *fresh, which then has a reference.
+ * Nothing runs between this and its use. */
+static inline const struct state_key *key_at(struct call *c, struct plan *p, PyObject *inst, uint32_t place,
+                                             struct upk_value v, struct state_key *fresh) {
+    struct instance_plan *const s = instance_plan_of(p, inst);
+    if (!s) return NULL;
+    struct state_key *const known = place < STATE_KEYS ? &s->keys->at[place] : NULL;
+    if (known && known->key && known->len == v.len && memcmp(known->text, v.as.bytes, v.len) == 0)
+        return known;
+    return key_learn(c, s, known, v, fresh) ? fresh : NULL;
+}
+
+static bool refuse_key(struct call *c, const struct object *o, const struct state_key *k, const char *why) {
+    const char *const text = PyUnicode_AsUTF8(k->key);
+    if (!text) PyErr_Clear();
+    return refuse_object(c, o, UPK_ERR_BUILDING, "state key %s: %s", text ? text : "?", why);
+}
+
+/* Straight into __dict__, as BUILD does it: what the class has of that name hides it, and does not run. */
+static bool set_in_dict(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
+                        PyObject *value) {
+    PyObject *const dict = PyObject_GenericGetDict(inst, NULL);
+    const bool good = dict && PyDict_SetItem(dict, k->key, value) == 0;
+    Py_XDECREF(dict);
+    return good || refuse_exception(c, o, NULL);
+}
+
+static bool set_plain(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
+                      PyObject *value) {
+    if (k->member) return set_in_dict(c, o, inst, k, value);
+    return PyObject_GenericSetAttr(inst, k->key, value) == 0 || refuse_exception(c, o, NULL);
+}
+
+static bool set_slot(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
+                     PyObject *value) {
+    if (!k->member || Py_TYPE(k->member) != &PyMemberDescr_Type)
+        return refuse_key(c, o, k, "it is no slot of the class");
+    return Py_TYPE(k->member)->tp_descr_set(k->member, inst, value) == 0 || refuse_exception(c, o, NULL);
+}
+
+/* As BaseException.__setstate__, which sets whatever it is given, but not what Python itself goes by, nor what reads memory by
+ * offsets that were judged with the arguments. */
+static bool set_of_exception(struct call *c, const struct object *o, PyObject *inst,
+                             const struct state_key *k, PyObject *value) {
+    if (PyObject_TypeCheck(inst, (PyTypeObject *)PyExc_ImportError) &&
+        PyUnicode_CompareWithASCIIString(k->key, "name_from") == 0)
+        return true; /* whoever prints such an exception would import the module that it names */
+    if (k->member) {
+        const bool internal = PyUnicode_GET_LENGTH(k->key) > 1 && PyUnicode_READ_CHAR(k->key, 0) == '_' &&
+                              PyUnicode_READ_CHAR(k->key, 1) == '_';
+        if (internal || !is_c_attribute(k->member) ||
+            PyObject_TypeCheck(inst, (PyTypeObject *)PyExc_UnicodeError))
+            return refuse_key(c, o, k, "the class computes it");
+    }
+    return PyObject_SetAttr(inst, k->key, value) == 0 || refuse_exception(c, o, "setting an attribute");
+}
+
+typedef bool set_fn(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
+                    PyObject *value);
+
+static inline bool set_all(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
+                           const struct upk_cell *dict, set_fn *set) {
+    for (uint32_t i = 0; i < dict->len; i += 2) {
+        struct state_key fresh = {.key = NULL};
+        if (!value_is_str(dict->items[i]))
+            return refuse_object(c, o, UPK_ERR_BUILDING, "a state key is no str");
+        PyObject *const value = build_value(c, dict->items[i + 1]);
+        const struct state_key *const k = value ? key_at(c, p, inst, i / 2, dict->items[i], &fresh) : NULL;
+        const bool good = k && set(c, o, inst, k, value);
+        Py_XDECREF(fresh.key);
+        Py_XDECREF(value);
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* ---- without __setstate__ */
+
+static bool set_attributes(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
+                           struct upk_value v) {
+    v = value_resolve(v);
+    if (v.kind == UPK_NONE) return true;
+    if (v.kind != UPK_DICT) return refuse_object(c, o, UPK_ERR_BUILDING, "the state is no dict");
+    if (v.as.cell->len == 0) return true;
+    const struct instance_plan *const s = instance_plan_of(p, inst);
+    if (!s) return false;
+    if (!s->has_dict || PyType_Check(inst))
+        return refuse_object(c, o, UPK_ERR_BUILDING, "instances of its class have no __dict__ of their own");
+    return set_all(c, o, p, inst, v.as.cell, set_plain);
+}
+
+static bool set_slots(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
+                      struct upk_value v) {
+    v = value_resolve(v);
+    if (v.kind == UPK_NONE) return true;
+    if (v.kind != UPK_DICT) return refuse_object(c, o, UPK_ERR_BUILDING, "the state's slots are no dict");
+    return set_all(c, o, p, inst, v.as.cell, set_slot);
+}
+
+static bool apply_dict(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
+                       struct upk_value v) {
+    if (v.kind == UPK_TUPLE && v.as.cell->len == 2) {
+        const struct upk_value *const part = v.as.cell->items;
+        return set_attributes(c, o, p, inst, part[0]) && set_slots(c, o, p, inst, part[1]);
+    }
+    return set_attributes(c, o, p, inst, v);
+}
+
+static bool apply_exception(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
+                            struct upk_value v) {
+    if (v.kind == UPK_NONE) return true;
+    if (v.kind != UPK_DICT) return refuse_object(c, o, UPK_ERR_BUILDING, "the state is no dict");
+    return set_all(c, o, p, inst, v.as.cell, set_of_exception);
+}
+
+/* ---- __setstate__ */
+
+/* A part of a state that nobody else has; takes the reference. */
+static PyObject *own_copy(PyObject *part) {
+    PyObject *copy;
+    if (!part) return NULL;
+    if (PyDict_CheckExact(part)) {
+        copy = PyDict_Copy(part);
+    } else if (PyList_CheckExact(part)) {
+        copy = PyList_GetSlice(part, 0, PyList_GET_SIZE(part));
+    } else if (Py_TYPE(part) == &PySet_Type) {
+        copy = PySet_New(part);
+    } else {
+        return part;
+    }
+    Py_DECREF(part);
+    return copy;
+}
+
+static bool is_shared(struct upk_value v) { return kind_has_cell(v.kind) && v.as.cell->flags & CELL_SHARED; }
+
+/* Bytes, which numpy keeps as memory to write to, are made anew as well; bytearrays in any case, for nobody counts their uses. */
+static PyObject *own_part(struct call *c, struct upk_value v) {
+    const struct upk_value r = value_resolve(v);
+    if (r.kind == UPK_BYTES) return PyBytes_FromStringAndSize((const char *)r.as.bytes, (Py_ssize_t)r.len);
+    if (r.kind == UPK_BYTEARRAY) {
+        const char *const bytes = (const char *)as_bytearray(r.as.cell)->bytes;
+        return PyByteArray_FromStringAndSize(bytes, (Py_ssize_t)r.as.cell->len);
+    }
+    PyObject *const made = build_value(c, v);
+    return is_shared(v) ? own_copy(made) : made;
+}
+
+static bool has_own_parts(const struct upk_cell *tuple) {
+    for (uint32_t i = 0; i < tuple->len; i++) {
+        const unsigned kind = value_resolve(tuple->items[i]).kind;
+        const bool copied = kind == UPK_LIST || kind == UPK_DICT || kind == UPK_SET;
+        if (kind == UPK_BYTES || kind == UPK_BYTEARRAY || (copied && is_shared(tuple->items[i]))) return true;
+    }
+    return false;
+}
+
+/* The state as a method gets it: a new reference to what nobody else has, but for a tuple of nothing that changes. */
+static PyObject *state_for_method(struct call *c, struct upk_value v) {
+    if (v.kind != UPK_TUPLE) return own_part(c, v);
+    const struct upk_cell *const tuple = v.as.cell;
+    if (!has_own_parts(tuple)) return build_value(c, v);
+    PyObject **const parts = PyMem_Calloc(tuple->len + 1u, sizeof *parts);
+    if (!parts) return PyErr_NoMemory();
+    bool good = true;
+    for (uint32_t i = 0; i < tuple->len && good; i++) {
+        parts[i] = own_part(c, tuple->items[i]);
+        good = parts[i] != NULL;
+    }
+    PyObject *const made = good ? PyTuple_New((Py_ssize_t)tuple->len) : NULL;
+    for (uint32_t i = 0; i < tuple->len; i++) {
+        if (made) {
+            PyTuple_SET_ITEM(made, (Py_ssize_t)i, parts[i]);
+        } else {
+            Py_XDECREF(parts[i]);
+        }
+    }
+    PyMem_Free(parts);
+    return made;
+}
+
+static bool apply_method(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
+                         struct upk_value v) {
+    PyObject *const state = state_for_method(c, v);
+    if (!state) return false;
+    const struct instance_plan *const s = instance_plan_of(p, inst);
+    PyObject *const method = s ? s->method : NULL;
+    PyObject *done = NULL;
+    if (method && (PyFunction_Check(method) || Py_TYPE(method) == &PyMethodDescr_Type)) {
+        Py_INCREF(method);
+        done = PyObject_CallFunctionObjArgs(method, inst, state, NULL);
+        Py_DECREF(method);
+    } else if (method) {
+        PyObject *const bound = PyObject_GetAttrString(inst, "__setstate__");
+        done = bound ? PyObject_CallFunctionObjArgs(bound, state, NULL) : NULL;
+        Py_XDECREF(bound);
+    }
+    Py_DECREF(state);
+    Py_XDECREF(done);
+    return done || refuse_exception(c, o, "__setstate__");
+}
+
+bool object_set_state(struct call *c, struct object *o) {
+    struct plan *const p = plan_of(c, o);
+    PyObject *const inst = object_built(o);
+    if (!p || !plan_fits(c, o, p, Py_TYPE(inst))) return false;
+    bool done = false;
+    if (!native_set_state(c, o, p, &done)) return false;
+    const struct instance_plan *const s = done ? NULL : instance_plan_of(p, inst);
+    if (!s) return done;
+    const struct upk_value v = value_resolve(o->state);
+    switch ((enum state_how)s->how) {
+    case STATE_DICT: return apply_dict(c, o, p, inst, v);
+    case STATE_EXCEPTION: return apply_exception(c, o, p, inst, v);
+    case STATE_METHOD: return apply_method(c, o, p, inst, v);
+    case STATE_UNKNOWN: break;
+    }
+    return false;
+}

@@ -1,0 +1,164 @@
+/* str, bytes and large ints: views of the document become objects.
+ *
+ * Those that the stream takes from its memo are made once: a map by place and length has them, and at once those that are large,
+ * so that one value of the stream costs its bytes once however often it is used.  Keys of small dicts come from a cache of the
+ * module: records repeat, in a document and from one to the next.
+ * Layer: see build.h.
+ */
+#include "build.h"
+
+enum {
+    LARGE = 512,     /* bytes from which a text is remembered when it is first met */
+    KEY_MOST = 64,   /* bytes of a key that is cached */
+    PLACE_MOST = 256 /* bytes of what the module may hold on to for its place */
+};
+
+struct usual *usual_of(struct host *h) {
+    if (!h->usual && !(h->usual = PyMem_Calloc(1, sizeof *h->usual))) (void)PyErr_NoMemory();
+    return h->usual;
+}
+
+void usual_free(struct usual *u) {
+    if (!u) return;
+    for (size_t i = 0; i < USUAL_INTS; i++) Py_XDECREF(u->ints[i]);
+    for (size_t i = 0; i < USUAL_KEYS; i++) Py_XDECREF(u->keys[i]);
+    for (size_t i = 0; i < USUAL_PLACES; i++) Py_XDECREF(u->places[i].made);
+    PyMem_Free(u);
+}
+
+PyObject *usual_int(struct usual *u, int64_t i) {
+    PyObject *const made = PyLong_FromLongLong(i);
+    Py_XINCREF(made);
+    u->ints[i - USUAL_INT_LEAST] = made;
+    return made;
+}
+
+/* ---- making */
+
+/* Two moves that overlap, where the length allows: most text is short, and its length random to a branch predictor. */
+static inline void copy_text(uint8_t *to, const uint8_t *from, size_t n) {
+    uint64_t head, tail;
+    if (n < 8 || n > 16) {
+        memcpy(to, from, n);
+        return;
+    }
+    memcpy(&head, from, 8);
+    memcpy(&tail, from + n - 8, 8);
+    memcpy(to, &head, 8);
+    memcpy(to + n - 8, &tail, 8);
+}
+
+static inline PyObject *str_new(struct upk_value v) {
+    if (!(v.flags & VALUE_ASCII)) {
+        return PyUnicode_DecodeUTF8((const char *)v.as.bytes, (Py_ssize_t)v.len, "surrogatepass");
+    }
+    /* CPython has one object for each character and for the empty text. */
+    if (v.len <= 1) return PyUnicode_FromStringAndSize((const char *)v.as.bytes, (Py_ssize_t)v.len);
+    PyObject *const made = PyUnicode_New((Py_ssize_t)v.len, 0x7f);
+    if (made) copy_text(PyUnicode_1BYTE_DATA(made), v.as.bytes, v.len);
+    return made;
+}
+
+static PyObject *bigint_new(struct upk_value v) {
+#if PY_VERSION_HEX >= 0x030d0000
+    return PyLong_FromNativeBytes(v.as.bytes, v.len, Py_ASNATIVEBYTES_LITTLE_ENDIAN);
+#else
+    return _PyLong_FromByteArray(v.as.bytes, v.len, 1, 1);
+#endif
+}
+
+static PyObject *text_new(struct upk_value v) {
+    if (v.kind == UPK_STR) return str_new(v);
+    if (v.kind == UPK_BIGINT) return bigint_new(v);
+    return PyBytes_FromStringAndSize((const char *)v.as.bytes, (Py_ssize_t)v.len);
+}
+
+/* ---- once for each place of the stream */
+
+static bool is_shared(struct upk_value v) { return v.len > 1 && (v.flags & VALUE_SHARED || v.len >= LARGE); }
+
+static void place_set(const struct builder *b, struct upk_value v, PyObject *made) {
+    struct place *const p = place_of(b->usual, v);
+    PyObject *const old = p->made;
+    Py_INCREF(made);
+    *p = (struct place){b->build, v.as.bytes, v.len, v.kind, made};
+    Py_XDECREF(old); /* text or an int: nothing runs */
+}
+
+static PyObject *text_once(struct call *c, struct upk_value v) {
+    struct builder *const b = c->builder;
+    PyObject *made = place_find(b, b->usual, v);
+    if (made) return made;
+    /* Bytes that spell other bytes (N2) may stand where a str does.  The map only compares the place. */
+    struct pair_map *const map = &b->texts[v.kind != UPK_STR];
+    bool fresh;
+    const int64_t i = pair_add(map, &c->doc->mem, (struct upk_cell *)(uintptr_t)v.as.bytes, v.len, &fresh);
+    if (i == PAIR_NONE) {
+        (void)refuse_memory(c);
+        return NULL;
+    }
+    struct pair_entry *const e = &map->entries[i];
+    if (fresh) {
+        e->value = UINT32_MAX;
+        if (b->kept_count >= UINT32_MAX) {
+            (void)PyErr_NoMemory();
+            return NULL;
+        }
+        const uint32_t at = (uint32_t)b->kept_count;
+        if (!keep(c, text_new(v))) return NULL;
+        e->value = at;
+    }
+    assert(e->value != UINT32_MAX); /* a failure ends the build */
+    made = b->kept[e->value];
+    if (v.len <= PLACE_MOST) place_set(b, v, made);
+    Py_INCREF(made);
+    return made;
+}
+
+PyObject *text_str(struct call *c, struct upk_value v) { return is_shared(v) ? text_once(c, v) : str_new(v); }
+
+PyObject *text_8(struct call *c, struct upk_value v) {
+    v.kind = v.flags & VALUE_ASCII ? UPK_STR : UPK_BYTES;
+    return is_shared(v) ? text_once(c, v) : text_new(v);
+}
+
+PyObject *text_bytes(struct call *c, struct upk_value v) {
+    return is_shared(v) ? text_once(c, v) : text_new(v);
+}
+
+PyObject *text_bigint(struct call *c, struct upk_value v) {
+    return is_shared(v) ? text_once(c, v) : text_new(v);
+}
+
+/* ---- keys */
+
+static inline size_t key_slot(const uint8_t *p, size_t n) {
+    uint64_t h = text_word(p, n) ^ n;
+    if (n > 8) h = h * UINT64_C(0x9e3779b97f4a7c15) ^ text_word(p + n - 8, 8);
+    return (size_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 54) % USUAL_KEYS;
+}
+
+static PyObject *key_by_text(struct call *c, struct upk_value v) {
+    PyObject **const slot = &c->builder->usual->keys[key_slot(v.as.bytes, v.len)];
+    PyObject *key = *slot;
+    if (key && (size_t)PyUnicode_GET_LENGTH(key) == v.len &&
+        memcmp(PyUnicode_1BYTE_DATA(key), v.as.bytes, v.len) == 0) {
+        Py_INCREF(key);
+        return key;
+    }
+    key = text_str(c, v);
+    if (!key) return NULL;
+    Py_INCREF(key);
+    PyObject *const old = *slot;
+    *slot = key;
+    Py_XDECREF(old);
+    return key;
+}
+
+PyObject *text_key(struct call *c, struct upk_value v) {
+    if (!(v.flags & VALUE_ASCII) || v.len > KEY_MOST) return text_str(c, v);
+    PyObject *const key = key_by_text(c, v);
+
+    if (key) place_set(c->builder, v, key); /* the stream may refer to it */
+    return key;
+}

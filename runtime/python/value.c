@@ -1,0 +1,287 @@
+/* Values: what stands in the document becomes an object of Python; containers are opened here, and filled in fill.c.
+ *
+ * Layer: see build.h.
+ */
+#include "build.h"
+
+enum {
+    PRESIZE = 6,   /* pairs from which an empty dict's table is too small */
+    FEW_KEYS = 64, /* so many cannot be too many of one hash */
+    FIXED_KINDS = 1 << UPK_TUPLE | 1 << UPK_FROZENSET,
+    KEYED_KINDS = 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_FROZENSET
+};
+
+/* ---- frames */
+
+static bool frames_grow(struct call *c) {
+    struct builder *const b = c->builder;
+    const bool first = b->frames == b->first_frames;
+    size_t room = first ? 0 : b->frame_room;
+    struct frame *const to =
+        array_room(&c->doc->mem, first ? NULL : b->frames, &room, b->frame_count + 1, sizeof *to);
+    if (!to) return refuse_memory(c);
+    if (first) memcpy(to, b->first_frames, sizeof b->first_frames);
+    b->frames = to;
+    b->frame_room = room;
+    return true;
+}
+
+static PyObject *tuple_hidden(uint32_t n) {
+    PyObject *const tuple = PyTuple_New((Py_ssize_t)n);
+    if (tuple && n) PyObject_GC_UnTrack(tuple);
+    return tuple;
+}
+
+static inline struct frame frame_of(struct upk_cell *cell, PyObject *into) {
+    return (struct frame){
+        .cell = cell, .into = into, .end = cell->len < SIGNALS ? cell->len : SIGNALS, .kind = cell->kind};
+}
+
+/* Keys first, so that they can be looked at before any of them is in its place. */
+static bool frame_keys(struct frame *f) {
+    f->keys = tuple_hidden(f->cell->kind == UPK_DICT ? f->cell->len / 2 : f->cell->len);
+    f->kind = UPK_INVALID;
+    return f->keys != NULL;
+}
+
+static inline struct frame *frame_push(struct call *c, struct upk_cell *cell, PyObject *into) {
+    struct builder *const b = c->builder;
+    if (b->frame_count == b->frame_room && !frames_grow(c)) return NULL;
+    struct frame *const f = &b->frames[b->frame_count];
+    *f = frame_of(cell, into);
+    if (cell->len > FEW_KEYS && KEYED_KINDS >> cell->kind & 1 && hashes_doubtful(cell) && !frame_keys(f))
+        return NULL;
+    b->frame_count++;
+    return f;
+}
+
+struct frame *frame_open(struct call *c, struct upk_cell *cell, PyObject *into) {
+    return frame_push(c, cell, into);
+}
+
+static bool later_push(struct call *c, struct upk_cell *cell, PyObject *into) {
+    struct builder *const b = c->builder;
+    struct frame *const to =
+        array_room(&c->doc->mem, b->later, &b->later_room, b->later_count + 1, sizeof *to);
+    if (!to) return refuse_memory(c);
+    b->later = to;
+    to[b->later_count++] = frame_of(cell, into);
+    return true;
+}
+
+/* ---- containers */
+
+PyObject *list_new(uint32_t n, bool hidden) {
+    PyObject *const list = PyList_New((Py_ssize_t)n);
+    if (!list) return NULL;
+    set_size(list, 0);
+    if (hidden) PyObject_GC_UnTrack(list);
+    return list;
+}
+
+static PyObject *dict_new(uint32_t n) {
+#if PY_VERSION_HEX < 0x030e0000
+    extern PyObject *_PyDict_NewPresized(Py_ssize_t);
+    if (n >= PRESIZE) return _PyDict_NewPresized((Py_ssize_t)n);
+#endif
+    return PyDict_New();
+}
+
+/* With room for n of the cell's `items`; *bytes is about what CPython 3.11 takes for it. */
+static inline PyObject *container_new(const struct upk_cell *cell, uint32_t n, uint64_t *bytes) {
+    const bool hidden = n && cell->flags & CELL_HAS_CELL;
+    switch (cell->kind) {
+    case UPK_DICT:
+        *bytes = n == 0 ? 64 : n < 2 * PRESIZE ? 232 : 64 + 28 * (uint64_t)n;
+        return dict_new(n / 2);
+    case UPK_LIST: *bytes = 56 + 8 * (uint64_t)n; return list_new(n, hidden);
+    case UPK_TUPLE:
+        *bytes = 40 + 8 * (uint64_t)n;
+        return hidden ? tuple_hidden(n) : PyTuple_New((Py_ssize_t)n);
+    default:
+        *bytes = n < 5 ? 216 : 216 + 64 * (uint64_t)n;
+        return cell->kind == UPK_SET ? PySet_New(NULL) : PyFrozenSet_New(NULL);
+    }
+}
+
+bool remember(struct call *c, struct upk_cell *cell, PyObject *made) {
+    Py_INCREF(made);
+    if (!keep(c, made)) return false;
+    cell->host = made;
+    cell->flags |= CELL_HOSTED;
+    return true;
+}
+
+/* One container for all that refer to it, and what it holds too: `cell` may be taken apart as well as made. */
+void share_members(struct upk_cell *cell) {
+    if (!(cell->flags & CELL_HAS_CELL)) return;
+    for (uint32_t i = 0; i < cell->len; i++) {
+        if (kind_has_cell(cell->items[i].kind)) cell->items[i].as.cell->flags |= CELL_SHARED;
+    }
+}
+
+static PyObject *hosted(const struct upk_cell *cell) {
+    PyObject *const made = cell->host;
+    Py_INCREF(made);
+    return made;
+}
+
+/* A container that the stream fills later: empty until then. */
+static PyObject *container_waiting(struct call *c, struct upk_cell *cell) {
+    uint64_t bytes;
+    PyObject *const made = container_new(cell, 0, &bytes);
+    if (!made) return NULL;
+    Py_INCREF(made);
+    const struct entry e = {cell->index, UINT64_MAX, cell, made};
+    if (heap_push(c, &c->builder->waiting, e) && remember(c, cell, made)) return made;
+    Py_DECREF(made);
+    return NULL;
+}
+
+PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple) {
+    struct builder *const b = c->builder;
+    const unsigned flags = cell->flags;
+    if (flags & CELL_HOSTED) return hosted(cell);
+    const bool changes = !(FIXED_KINDS >> cell->kind & 1);
+    if (flags & CELL_SHARED && flags & CELL_FROZEN) share_members(cell);
+    if (changes && cell->index > b->done && cell->len) return container_waiting(c, cell);
+    uint64_t bytes;
+    PyObject *const made = container_new(cell, cell->len, &bytes);
+    if (!made) return NULL;
+    b->memory += bytes;
+    if (++b->containers == MANY_CONTAINERS) gc_stop(b);
+    bool good = b->memory <= b->most_memory || refuse_too_large(c);
+    if (flags & CELL_SHARED && changes) good = good && remember(c, cell, made);
+    if (good && cell->len <= FEW_KEYS && !(flags & CELL_HAS_CELL)) {
+        struct frame f = frame_of(cell, made);
+        if (!cell->len || fill_flat(c, &f)) return made;
+        good = false;
+    }
+    if (changes && in_tuple) {
+        if (good && later_push(c, cell, made)) {
+            Py_INCREF(made);
+            return made;
+        }
+    } else if (good && frame_push(c, cell, made)) {
+        b->opened = true;
+        return NULL;
+    }
+    Py_DECREF(made);
+    return NULL;
+}
+
+/* ---- what is no container */
+
+static PyObject *make_bytearray(struct call *c, struct upk_cell *cell) {
+    if (cell->flags & CELL_HOSTED) return hosted(cell);
+    PyObject *const made =
+        PyByteArray_FromStringAndSize((const char *)as_bytearray(cell)->bytes, (Py_ssize_t)cell->len);
+    if (made && !remember(c, cell, made)) { /* nobody counts how often it is used */
+        Py_DECREF(made);
+        return NULL;
+    }
+    return made;
+}
+
+/* The object that the host gave; behind READONLY_BUFFER a view of it, unless nobody can write to it anyway. */
+static PyObject *readonly_view(PyObject *given) {
+    PyObject *const view = PyMemoryView_FromObject(given);
+    if (!view) return NULL;
+    PyObject *made = given;
+    if (PyMemoryView_GET_BUFFER(view)->readonly) {
+        Py_INCREF(made);
+    } else {
+        made = PyObject_CallMethod(view, "toreadonly", NULL);
+    }
+    Py_DECREF(view);
+    return made;
+}
+
+static PyObject *make_buffer(struct call *c, struct upk_value v) {
+    struct builder *const b = c->builder;
+    const size_t i = (size_t)v.as.i;
+    PyObject *made = c->buffers[i];
+    if (v.flags & VALUE_READONLY) {
+        const size_t size = c->buffer_count * sizeof(PyObject *);
+        if (!b->readonly) {
+            b->readonly = mem_resize(&c->doc->mem, NULL, 0, size);
+            if (!b->readonly) {
+                (void)refuse_memory(c);
+                return NULL;
+            }
+            memset(b->readonly, 0, size);
+        }
+        if (!b->readonly[i] && !(b->readonly[i] = readonly_view(made))) {
+            (void)refuse_exception(c, NULL, "a view of a buffer");
+            return NULL;
+        }
+        made = b->readonly[i];
+    }
+    Py_INCREF(made);
+    return made;
+}
+
+static PyObject *make_made(struct call *c, const struct upk_cell *cell, unsigned flag) {
+    if (!(cell->flags & flag)) { /* the machine and the order of build.c rule that out */
+        (void)refuse_object(c, NULL, UPK_ERR_BUILDING, "an object is used before it is made");
+        return NULL;
+    }
+    return hosted(cell);
+}
+
+/* A spelling that is used more than once is one object, but only its call knows. */
+static struct upk_value resolve(struct upk_value v) {
+    struct upk_value r = value_resolve(v);
+    if (v.as.cell->flags & CELL_SHARED) {
+        if (kind_has_cell(r.kind)) {
+            r.as.cell->flags |= CELL_SHARED;
+        } else {
+            r.flags |= VALUE_SHARED;
+        }
+    }
+    return r;
+}
+
+PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple) {
+    if (v.kind == UPK_OBJECT) {
+        if (!(v.as.cell->flags & CELL_NORMAL)) return make_made(c, v.as.cell, OBJECT_HOSTED);
+        v = resolve(v);
+    }
+    switch ((enum upk_kind)v.kind) {
+    case UPK_TUPLE:
+    case UPK_FROZENSET:
+    case UPK_LIST:
+    case UPK_DICT:
+    case UPK_SET: return value_container(c, v.as.cell, in_tuple);
+    case UPK_STR8: return text_8(c, v);
+    case UPK_BYTES: return text_bytes(c, v);
+    case UPK_BIGINT: return text_bigint(c, v);
+    case UPK_BYTEARRAY: return make_bytearray(c, v.as.cell);
+    case UPK_BUFFER: return make_buffer(c, v);
+    case UPK_PERSID: return make_made(c, v.as.cell, CELL_HOSTED);
+    case UPK_GLOBAL: {
+        PyObject *const named = bind_row(c, v.as.cell->len, NULL);
+        Py_XINCREF(named);
+        return named;
+    }
+    case UPK_INVALID:
+    case UPK_NONE:
+    case UPK_BOOL:
+    case UPK_INT:
+    case UPK_FLOAT:
+    case UPK_STR:
+    case UPK_EXT:
+    case UPK_OBJECT: break; /* in line above; EXT is not under a policy */
+    }
+    (void)refuse_object(c, NULL, UPK_ERR_BUILDING, "no value of kind %u", (unsigned)v.kind);
+    return NULL;
+}
+
+PyObject *build_value(struct call *c, struct upk_value v) {
+    struct builder *const b = c->builder;
+    PyObject *made = value_make(c, b->usual, v, false);
+    if (made || !b->opened) return made;
+    b->opened = false;
+    (void)fill_open(c, b->frame_count - 1, &made);
+    return made;
+}
