@@ -284,6 +284,7 @@ static inline uint64_t add_saturated(uint64_t a, uint64_t b) {
 /* Strict UTF-8 with surrogates allowed, overlong forms and beyond U+10FFFF refused (Python's surrogatepass).  *ascii says that
  * every byte is below 0x80. */
 bool utf8_check(const uint8_t *p, size_t n, bool *ascii);
+bool utf8_has_surrogate(const uint8_t *p, size_t n); /* in valid text */
 /* The same by vectors, without a word on ASCII; false: this machine has none of the kind.  (utf8_x86.c) */
 bool utf8_check_fast(const uint8_t *p, size_t n, bool *valid);
 /* Valid text as Latin-1, into room for n bytes; false: some character has no place there. */

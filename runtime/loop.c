@@ -14,6 +14,13 @@
 
 #define INLINE __attribute__((always_inline)) static inline
 
+/* As CPython reads the lines of GLOBAL and INST: UTF-8 without surrogates, and ASCII. */
+static bool is_name_line(const uint8_t *p, size_t n, unsigned op) {
+    bool ascii;
+    if (!utf8_check(p, n, &ascii)) return false;
+    return ascii || (op == UPK_OP_GLOBAL && !utf8_has_surrogate(p, n));
+}
+
 /* Local copies of the hot state, and how they go back. */
 #define SAVE() (m->p = p, m->sp = sp, m->op = op)
 #define LOAD() (sp = m->sp, floor = fence(m))
@@ -473,8 +480,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             p = lf + 1;
             NODE();
             ROOM();
-            bool ascii;
-            if (!utf8_check(module, module_len, &ascii) || !utf8_check(name, name_len, &ascii))
+            if (!is_name_line(module, module_len, op) || !is_name_line(name, name_len, op))
                 FAIL(machine_fail(m, UPK_ERR_UTF8));
             if (op == UPK_OP_INST) {
                 CALL(do_inst(m, module, module_len, name, name_len));

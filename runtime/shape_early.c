@@ -44,7 +44,8 @@ static inline bool plainly_fits(struct matcher *m, const struct object *o, uint3
     for (uint32_t i = 0; i < o->args->len; i++)
         if (!one_fits(m, o->args->items[i], tuple_element(m, t, i))) return false;
     if (o->state.kind == UPK_INVALID) return true;
-    if (o->state.kind != UPK_DICT || m->policy->types[f->state].kind != UPK_TYPE_RECORD)
+    if (o->state.kind != UPK_DICT || o->state.as.cell->flags & CELL_HAS_CELL ||
+        m->policy->types[f->state].kind != UPK_TYPE_RECORD)
         return one_fits(m, o->state, f->state);
     struct part part;
     m->pairs++;

@@ -65,17 +65,11 @@ static bool all_in_charset(struct matcher *m, struct upk_value v, const struct u
     return true;
 }
 
-/* Neither a lone surrogate (ED A0..BF) nor NUL. */
+/* Neither a lone surrogate nor NUL. */
 static bool is_text(struct matcher *m, struct upk_value v) {
     charge_bytes(m, v.len, COUNTED_A_PAIR);
     if (memchr(v.as.bytes, 0, v.len)) return false;
-    if (v.flags & VALUE_ASCII) return true;
-    const uint8_t *p = v.as.bytes, *end = p + v.len;
-    while (p < end && (p = memchr(p, 0xed, (size_t)(end - p)))) {
-        if (p[1] >= 0xa0) return false;
-        p += 3;
-    }
-    return true;
+    return v.flags & VALUE_ASCII || !utf8_has_surrogate(v.as.bytes, v.len);
 }
 
 static bool str_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {

@@ -66,6 +66,15 @@ bool utf8_check(const uint8_t *p, size_t n, bool *ascii) {
     }
 }
 
+bool utf8_has_surrogate(const uint8_t *p, size_t n) {
+    const uint8_t *const end = p + n;
+    while (p < end && (p = memchr(p, 0xed, (size_t)(end - p)))) { /* ED A0..BF */
+        if (p[1] >= 0xa0) return true;
+        p += 3;
+    }
+    return false;
+}
+
 bool utf8_to_latin1(const uint8_t *p, size_t n, uint8_t *to, size_t *written) {
     const size_t done = utf8_to_latin1_fast(p, n, to, written);
     const uint8_t *const end = p + n;

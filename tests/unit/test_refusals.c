@@ -265,6 +265,31 @@ static void names_are_refused_with_reasons(void **state) {
     assert_int_equal(err.code, UPK_ERR_NAME_LENGTH);
 }
 
+/* The lines of GLOBAL and INST are read as strictly as CPython reads them; STACK_GLOBAL takes any str. */
+static void names_in_lines_are_proper_text(void **state) {
+    (void)state;
+    const struct upk_options o = {.flags = UPK_FAMILY_FLAGS, .families = 1u << UPK_FAMILY_INST};
+    static const struct {
+        struct upk_bytes stream;
+        bool good;
+    } cases[] = {
+        {{"cm\n\xc3\xa9\n.", 7}, true},
+        {{"cm\n\xed\x9f\xbf\n.", 8}, true},
+        {{"cm\n\xed\xa0\x80\n.", 8}, false},
+        {{"c\xed\xbf\xbf\nn\n.", 8}, false},
+        {{"(im\nn\n.", 7}, true},
+        {{"(im\n\xc3\xa9\n.", 8}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct upk_error err;
+        struct upk_doc *doc = NULL;
+        const bool good = upk_inspect(cases[i].stream.data, cases[i].stream.len, &o, &doc, &err);
+        assert_int_equal(good, cases[i].good);
+        if (!good) assert_int_equal(err.code, UPK_ERR_UTF8);
+        upk_doc_free(doc);
+    }
+}
+
 static void *no_memory(void *ctx, void *block, size_t old_size, size_t new_size) {
     (void)ctx;
     (void)block;
@@ -334,8 +359,9 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trial_set_up, trial_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(streams_get_the_refusal_that_is_theirs), TEST(every_code_has_a_stream_or_a_reason_to_have_none),
-        TEST(names_are_refused_with_reasons),         TEST(without_memory_the_class_is_memory),
-        TEST(arguments_without_sense_are_misuse),     TEST(tables_of_another_version_are_refused),
+        TEST(names_are_refused_with_reasons),         TEST(names_in_lines_are_proper_text),
+        TEST(without_memory_the_class_is_memory),     TEST(arguments_without_sense_are_misuse),
+        TEST(tables_of_another_version_are_refused),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
