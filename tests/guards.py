@@ -54,3 +54,21 @@ def make_guards(build, python, names):
             if done.returncode:
                 return False, done.stdout.decode("utf-8", "replace")
     return True, ""
+
+
+def run_by(check, build, python, what, script, names):
+    """Checks that a script of tests passes, with --alone, by another interpreter and its modules NAME=POLICY."""
+    good, printed = make_guards(build, python, names)
+    check(good, "%s: no modules\n%s" % (what, printed[-2000:]))
+    if good:
+        done = subprocess.run([python, "-B", os.path.abspath(script), build, "--alone"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=environment())
+        printed = done.stdout.decode("utf-8", "replace")
+        check(done.returncode == 0, "%s: %d\n%s" % (what, done.returncode, printed[-4000:]))
+        print("%s: %s" % (what, printed.strip().split("\n")[-1]))
+
+
+def run_by_others(check, build, script, names):
+    """The same by each CPython of this machine."""
+    for version, python in interpreters().items():
+        run_by(check, build, python, "CPython %d.%d.%d" % version, script, names)

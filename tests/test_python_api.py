@@ -22,7 +22,7 @@ import threading
 import tracemalloc
 import weakref
 
-from guards import folder, guard, interpreters, make_guards, sanitized
+from guards import folder, guard, run_by_others, sanitized
 from scratch import environment
 from tally import Tally
 
@@ -531,23 +531,6 @@ def only_one_symbol_is_visible(build):
         check(shown - {"__odr_asan_gen_" + s for s in shown} == {"PyInit_" + name}, "%s shows %s" % (path, sorted(shown)[:5]))
 
 
-# ---- other interpreters
-
-
-def by_others(build):
-    for version, python in interpreters().items():
-        text = "Python %d.%d.%d" % version
-        good, printed = make_guards(build, python, GUARDS)
-        check(good, "%s: %s" % (text, printed[-2000:]))
-        if not good:
-            continue
-        done = subprocess.run([python, "-B", os.path.abspath(__file__), build, "--alone"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=environment())
-        printed = done.stdout.decode("utf-8", "replace")
-        check(done.returncode == 0, "%s:\n%s" % (text, printed[-3000:]))
-        print("%s: %s" % (text, printed.strip().split("\n")[-1]))
-
-
 def main():
     build = sys.argv[1]
     for test in (names_are_as_promised, a_policy_is_made_by_nobody_else, stubs_name_what_there_is, help_says_what_is_admitted,
@@ -560,7 +543,7 @@ def main():
         except Exception as e:
             check(False, "%s: %s: %s" % (test.__name__, type(e).__name__, e))
     if "--alone" not in sys.argv and not sanitized():
-        by_others(build)
+        run_by_others(check, build, __file__, GUARDS)
     return tally.finish()
 
 

@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,8 +19,7 @@ from unittest import mock
 
 from test import pickletester
 
-from guards import guard, interpreters, make_guards, sanitized
-from scratch import environment
+from guards import guard, run_by_others, sanitized
 from tally import Tally
 
 tally = Tally()
@@ -167,16 +165,7 @@ def differences():
 
 def others(build):
     """The same by the other CPythons."""
-    for version, python in interpreters().items():
-        name = ".".join(map(str, version))
-        good, said = make_guards(build, python, GUARDS)
-        check(good, "CPython %s: no module\n%s" % (name, said[-2000:]))
-        if good:
-            done = subprocess.run([python, "-B", __file__, build, "--alone"], env=environment(), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT)
-            printed = done.stdout.decode("utf-8", "replace")
-            check(done.returncode == 0, "CPython %s:\n%s" % (name, printed[-3000:]))
-            print("CPython %s: %s" % (name, printed.strip().split("\n")[-1]))
+    run_by_others(check, build, __file__, GUARDS)
 
 
 def main():

@@ -19,15 +19,13 @@ import os
 import pickle
 import shelve
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import weakref
 
 from alike import difference
-from guards import folder, guard, interpreters, make_guards, sanitized
-from scratch import environment
+from guards import folder, guard, run_by_others, sanitized
 from tally import Tally
 
 tally = Tally()
@@ -546,23 +544,6 @@ def a_connection_is_guarded(build):
         multiprocessing.connection._ForkingPickler = plain
 
 
-# ---- other interpreters
-
-
-def by_others(build):
-    for version, python in interpreters().items():
-        text = "Python %d.%d.%d" % version
-        good, printed = make_guards(build, python, GUARDS)
-        check(good, "%s: %s" % (text, printed[-2000:]))
-        if not good:
-            continue
-        done = subprocess.run([python, "-B", os.path.abspath(__file__), build, "--alone"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=environment())
-        printed = done.stdout.decode("utf-8", "replace")
-        check(done.returncode == 0, "%s:\n%s" % (text, printed[-3000:]))
-        print("%s: %s" % (text, printed.strip().split("\n")[-1]))
-
-
 def main():
     build = sys.argv[1]
     folder(build)
@@ -575,7 +556,7 @@ def main():
         except Exception as e:
             check(False, "%s: %s: %s" % (test.__name__, type(e).__name__, e))
     if "--alone" not in sys.argv and not sanitized():
-        by_others(build)
+        run_by_others(check, build, __file__, GUARDS)
     return tally.finish()
 
 

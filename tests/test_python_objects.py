@@ -12,7 +12,6 @@ import gc
 import importlib
 import io
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -21,8 +20,7 @@ import types
 
 import host_samples as samples
 from assemble import assemble, call, new, ref
-from guards import guard, interpreters, make_guards, sanitized
-from scratch import environment
+from guards import guard, run_by_others, sanitized
 from tally import Tally
 
 tally = Tally()
@@ -403,14 +401,7 @@ FUNCTION = samples.function
 
 def others(build):
     """The same by the other CPythons."""
-    for version, python in interpreters().items():
-        name = ".".join(map(str, version))
-        good, said = make_guards(build, python, {"hosts_guard": "tests/policy/hosts.policy"})
-        check(good, "CPython %s: no module\n%s" % (name, said[-2000:]))
-        if good:
-            done = subprocess.run([python, "-B", __file__, build, "--alone"], env=environment(), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT)
-            check(done.returncode == 0, "CPython %s:\n%s" % (name, done.stdout.decode("utf-8", "replace")[-3000:]))
+    run_by_others(check, build, __file__, {"hosts_guard": "tests/policy/hosts.policy"})
 
 
 def main():

@@ -28,8 +28,7 @@ import warnings
 from alike import difference
 from assemble import Node, assemble, raw
 from grants import lowest
-from guards import guard, interpreters, make_guards, sanitized
-from scratch import environment
+from guards import guard, run_by_others, sanitized
 from tally import Tally
 
 tally = Tally()
@@ -279,14 +278,7 @@ def rows_are_fuzzed(build, rounds):
 
 
 def others(build):
-    for version, python in interpreters().items():
-        name = ".".join(map(str, version))
-        good, said = make_guards(build, python, POLICIES)
-        check(good, "CPython %s: no module\n%s" % (name, said[-2000:]))
-        if good:
-            done = subprocess.run([python, "-B", __file__, build, "--alone"], env=environment(), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT)
-            check(done.returncode == 0, "CPython %s:\n%s" % (name, done.stdout.decode("utf-8", "replace")[-3000:]))
+    run_by_others(check, build, __file__, POLICIES)
 
 
 def main():

@@ -27,7 +27,7 @@ import threading
 import time
 
 from alike import difference
-from guards import guard, make_guards, sanitized
+from guards import guard, run_by, sanitized
 from scratch import environment
 from tally import Tally
 
@@ -560,14 +560,7 @@ def by_debug_build(build):
     if not os.path.exists(DEBUG):
         print("no debug build of Python")
         return
-    good, printed = make_guards(build, DEBUG, GUARDS)
-    check(good, "debug build: " + printed[-2000:])
-    if good:
-        done = subprocess.run([DEBUG, "-B", os.path.abspath(__file__), build, "--alone"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=environment())
-        printed = done.stdout.decode("utf-8", "replace")
-        check(done.returncode == 0, "debug build: %d\n%s" % (done.returncode, printed[-4000:]))
-        print("debug build: " + printed.strip().split("\n")[-1])
+    run_by(check, build, DEBUG, "debug build", __file__, GUARDS)
 
 
 def main():

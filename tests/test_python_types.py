@@ -10,7 +10,6 @@ import decimal
 import functools
 import gc
 import io
-import os
 import pickle
 import subprocess
 import sys
@@ -20,8 +19,7 @@ import weakref
 
 import types_samples as samples
 from alike import difference
-from guards import guard, interpreters, make_guards, sanitized
-from scratch import environment
+from guards import guard, run_by_others, sanitized
 from tally import Tally
 
 tally = Tally()
@@ -460,23 +458,6 @@ def memory_may_end(v):
     check(start > 20, "only %d allocations" % start)
 
 
-# ---- other interpreters
-
-
-def by_others(build):
-    for version, python in interpreters().items():
-        text = "Python %d.%d.%d" % version
-        good, printed = make_guards(build, python, GUARDS)
-        check(good, "%s: %s" % (text, printed[-2000:]))
-        if not good:
-            continue
-        done = subprocess.run([python, "-B", os.path.abspath(__file__), build, "--alone"], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env=environment())
-        printed = done.stdout.decode("utf-8", "replace")
-        check(done.returncode == 0, "%s:\n%s" % (text, printed[-3000:]))
-        print("%s: %s" % (text, printed.strip().split("\n")[-1]))
-
-
 def main():
     build = sys.argv[1]
     v, channels = guard(build, "values_guard"), guard(build, "channels_guard")
@@ -489,7 +470,7 @@ def main():
         except Exception as e:
             check(False, "%s: %s: %s" % (test, type(e).__name__, e))
     if "--alone" not in sys.argv and not sanitized():
-        by_others(build)
+        run_by_others(check, build, __file__, GUARDS)
     return tally.finish()
 
 
