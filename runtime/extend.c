@@ -33,8 +33,7 @@ static uint32_t extended_find(const struct upk_keys *keys, const uint8_t *module
     for (uint32_t lo = 0, hi = k->count; lo < hi;) {
         const uint32_t mid = lo + (hi - lo) / 2;
         const struct extra_name *const e = &k->names[mid];
-        int order = bytes_compare(n.module, n.module_len, k->pool + e->module.at, e->module.len);
-        if (order == 0) order = bytes_compare(n.name, n.name_len, k->pool + e->qualname.at, e->qualname.len);
+        const int order = name_compare(n, k->pool, e->module, e->qualname);
         if (order == 0) return e->row;
         if (order < 0)
             hi = mid;

@@ -99,6 +99,12 @@ struct extend {
     uint32_t any, none, open, open_pair, no_args, any_args;
 };
 
+/* A name against one whose texts stand in `pool`, in the order of rows and classes. */
+static inline int name_compare(struct upk_compat n, const char *pool, struct upk_text module,
+                               struct upk_text qualname) {
+    const int order = bytes_compare(n.module, n.module_len, pool + module.at, module.len);
+    return order != 0 ? order : bytes_compare(n.name, n.name_len, pool + qualname.at, qualname.len);
+}
 /* Fill the error: what is wrong with an extra. */
 __attribute__((format(printf, 3, 4))) bool extend_misuse(struct extend *e, size_t extra, const char *format,
                                                          ...);

@@ -60,8 +60,7 @@ static bool is_of_use(const struct extend *e, const struct upk_compat *name) {
     bool known = e->has_any;
     for (uint32_t i = 1; i < p->class_count && !known; i++) {
         const struct upk_class *const c = &p->classes[i];
-        known = bytes_compare(p->pool + c->module.at, c->module.len, name->module, name->module_len) == 0 &&
-                bytes_compare(p->pool + c->qualname.at, c->qualname.len, name->name, name->name_len) == 0;
+        known = name_compare(*name, p->pool, c->module, c->qualname) == 0;
     }
     return known;
 }
@@ -190,8 +189,9 @@ static void add_extra(struct extend *e, size_t i, const struct upk_compat *name)
 
 static int compare(const struct extend *e, struct upk_text module, struct upk_text name,
                    struct upk_text module2, struct upk_text name2) {
-    const int order = bytes_compare(e->pool + module.at, module.len, e->pool + module2.at, module2.len);
-    return order != 0 ? order : bytes_compare(e->pool + name.at, name.len, e->pool + name2.at, name2.len);
+    const uint8_t *const pool = (const uint8_t *)e->pool;
+    const struct upk_compat first = {pool + module.at, module.len, pool + name.at, name.len};
+    return name_compare(first, e->pool, module2, name2);
 }
 
 static bool is_before(const void *a, const void *b, const void *ctx) {

@@ -69,6 +69,8 @@ def run_by(check, build, python, what, script, names):
 
 
 def run_by_others(check, build, script, names):
-    """The same by each CPython of this machine."""
+    """The same by each CPython of this machine, unless --alone is given or the modules are those with sanitizers."""
+    if "--alone" in sys.argv or sanitized():
+        return
     for version, python in interpreters().items():
         run_by(check, build, python, "CPython %d.%d.%d" % version, script, names)

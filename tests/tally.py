@@ -13,6 +13,14 @@ class Tally:
             if self.failed <= 40:
                 print("FAILED " + message[:4000])
 
+    def run(self, tests, *arguments):
+        """Calls each; one that raises has failed."""
+        for test in tests:
+            try:
+                test(*arguments)
+            except Exception as error:
+                self.check(False, "%s: %s: %s" % (getattr(test, "__name__", test), type(error).__name__, error))
+
     def finish(self):
         """The last line; returns the exit status.  A script that checked nothing has failed."""
         if not self.passed + self.failed:

@@ -533,17 +533,12 @@ def only_one_symbol_is_visible(build):
 
 def main():
     build = sys.argv[1]
-    for test in (names_are_as_promised, a_policy_is_made_by_nobody_else, stubs_name_what_there_is, help_says_what_is_admitted,
-                 arguments_are_judged, all_buffers_are_read, buffers_are_out_of_band, refusals_have_parts, refusals_are_what_the_tools_say,
-                 refusals_are_pickled_and_copied, failures_of_constructors_are_wrapped, inert_looks, persistent_ids,
-                 several_guards_share_nothing, a_module_goes_when_nobody_has_it, threads_do_not_meet, calls_leave_nothing,
-                 memory_is_kept_within_bounds, memory_may_run_out, interpreters_have_their_own, only_one_symbol_is_visible):
-        try:
-            test(build)
-        except Exception as e:
-            check(False, "%s: %s: %s" % (test.__name__, type(e).__name__, e))
-    if "--alone" not in sys.argv and not sanitized():
-        run_by_others(check, build, __file__, GUARDS)
+    tally.run((names_are_as_promised, a_policy_is_made_by_nobody_else, stubs_name_what_there_is, help_says_what_is_admitted,
+               arguments_are_judged, all_buffers_are_read, buffers_are_out_of_band, refusals_have_parts, refusals_are_what_the_tools_say,
+               refusals_are_pickled_and_copied, failures_of_constructors_are_wrapped, inert_looks, persistent_ids,
+               several_guards_share_nothing, a_module_goes_when_nobody_has_it, threads_do_not_meet, calls_leave_nothing,
+               memory_is_kept_within_bounds, memory_may_run_out, interpreters_have_their_own, only_one_symbol_is_visible), build)
+    run_by_others(check, build, __file__, GUARDS)
     return tally.finish()
 
 

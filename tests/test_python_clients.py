@@ -208,10 +208,7 @@ def main():
     sys.modules["builtins"].RAN = RAN  # for the attack by eval
     for test in (attacks_would_run, connections, shelves, kombu_messages, celery_tasks):
         with tempfile.TemporaryDirectory() as place:
-            try:
-                test(module, place)
-            except Exception as error:
-                check(False, "%s: %s: %s" % (test.__name__, type(error).__name__, error))
+            tally.run((test,), module, place)
     return tally.finish()
 
 

@@ -25,7 +25,7 @@ import threading
 import weakref
 
 from alike import difference
-from guards import folder, guard, run_by_others, sanitized
+from guards import folder, guard, run_by_others
 from tally import Tally
 
 tally = Tally()
@@ -547,16 +547,11 @@ def a_connection_is_guarded(build):
 def main():
     build = sys.argv[1]
     folder(build)
-    for test in (one_pickle_is_read, files_are_read_in_large_pieces, what_comes_byte_by_byte, corpus_is_decided_as_by_loads,
-                 only_an_empty_rest_is_an_end, refusals_have_a_place, file_errors_are_the_hosts, subclasses_override,
-                 persistent_ids_are_asked_for, buffers_go_to_their_pickles, an_unpickler_is_used_by_one_at_a_time,
-                 unpicklers_are_made_as_pickles_are, unpicklers_leave_nothing, a_shelf_is_guarded, a_connection_is_guarded):
-        try:
-            test(build)
-        except Exception as e:
-            check(False, "%s: %s: %s" % (test.__name__, type(e).__name__, e))
-    if "--alone" not in sys.argv and not sanitized():
-        run_by_others(check, build, __file__, GUARDS)
+    tally.run((one_pickle_is_read, files_are_read_in_large_pieces, what_comes_byte_by_byte, corpus_is_decided_as_by_loads,
+               only_an_empty_rest_is_an_end, refusals_have_a_place, file_errors_are_the_hosts, subclasses_override,
+               persistent_ids_are_asked_for, buffers_go_to_their_pickles, an_unpickler_is_used_by_one_at_a_time,
+               unpicklers_are_made_as_pickles_are, unpicklers_leave_nothing, a_shelf_is_guarded, a_connection_is_guarded), build)
+    run_by_others(check, build, __file__, GUARDS)
     return tally.finish()
 
 

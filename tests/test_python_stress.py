@@ -576,10 +576,7 @@ def main():
         tests += [pythons_memory_ends, memory_ends]
     for test in tests:
         start = time.monotonic()
-        try:
-            test(build)
-        except Exception as error:
-            check(False, "%s: %s: %s" % (test.__name__, type(error).__name__, error))
+        tally.run((test,), build)
         if "--times" in sys.argv:
             print("%s %.1f" % (test.__name__, time.monotonic() - start), flush=True)
     if "--alone" not in sys.argv and not sanitized():

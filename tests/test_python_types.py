@@ -461,16 +461,11 @@ def memory_may_end(v):
 def main():
     build = sys.argv[1]
     v, channels = guard(build, "values_guard"), guard(build, "channels_guard")
-    for test in (all_kinds_at_all_protocols, members_have_each_spelling, fields_are_the_state, shared_and_cyclic, ways_to_load, no_classes,
-                 classes_for_a_policy, functools.partial(typed_roots, channels=channels), exactly_these, two_of_one_name, additions_chain,
-                 what_a_policy_grants_stays, the_object_itself_is_bound, hooks_are_those_it_had, members_of_its_own,
-                 attributes_alone_are_read, nothing_stays_behind, threads_do_not_meet, memory_may_end):
-        try:
-            test(v)
-        except Exception as e:
-            check(False, "%s: %s: %s" % (test, type(e).__name__, e))
-    if "--alone" not in sys.argv and not sanitized():
-        run_by_others(check, build, __file__, GUARDS)
+    tally.run((all_kinds_at_all_protocols, members_have_each_spelling, fields_are_the_state, shared_and_cyclic, ways_to_load, no_classes,
+               classes_for_a_policy, functools.partial(typed_roots, channels=channels), exactly_these, two_of_one_name, additions_chain,
+               what_a_policy_grants_stays, the_object_itself_is_bound, hooks_are_those_it_had, members_of_its_own,
+               attributes_alone_are_read, nothing_stays_behind, threads_do_not_meet, memory_may_end), v)
+    run_by_others(check, build, __file__, GUARDS)
     return tally.finish()
 
 

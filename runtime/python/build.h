@@ -127,9 +127,7 @@ static inline PyObject *place_find(const struct builder *b, struct usual *u, str
     Py_INCREF(p->made);
     return p->made;
 }
-PyObject *text_8(struct call *c, struct upk_value v); /* STR8 */
-PyObject *text_bytes(struct call *c, struct upk_value v);
-PyObject *text_bigint(struct call *c, struct upk_value v);
+PyObject *text_other(struct call *c, struct upk_value v); /* STR8, BYTES, BIGINT */
 
 static inline PyObject *value_int(struct usual *usual, int64_t i) {
     const uint64_t place = (uint64_t)i - (uint64_t)USUAL_INT_LEAST;
@@ -157,7 +155,9 @@ static inline PyObject *value_make(struct call *c, struct usual *usual, struct u
     return made;
 }
 
-/* hashes.c.  May keys of this dict or members of this set have many times one hash?  (object.c asks too.) */
+/* hashes.c.  So many keys of a dict or members of a set may have one hash, no more. */
+enum { MOST_OF_ONE_HASH = 64 };
+/* May keys of this dict or members of this set have many times one hash?  (object.c asks too.) */
 bool hashes_doubtful(const struct upk_cell *cell);
 /* Refuse where more than 64 of the members of a tuple have. */
 bool hashes_check(struct call *c, PyObject *keys);

@@ -6,7 +6,6 @@
 #include "../sort.h"
 
 enum {
-    MOST_OF_ONE_HASH = 64,
     BUCKETS_FIRST = 256,
     HASH_BITS = sizeof(void *) >= 8 ? 61 : 31 /* an int below 2**HASH_BITS - 1 is its own hash, but for -1 */
 };

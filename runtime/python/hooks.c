@@ -6,6 +6,8 @@
  */
 #include "host.h"
 
+#include <stdio.h>
+
 /* Would a call of what the class has under some name run Python code? */
 static bool is_python(PyObject *member) {
     const PyTypeObject *const kind = Py_TYPE(member);
@@ -30,15 +32,16 @@ bool class_member(PyTypeObject *type, const char *name, PyObject **member, bool 
     return true;
 }
 
-bool hooks_of(PyTypeObject *type, unsigned *runs) {
-    static const struct {
-        const char *name;
-        unsigned flag;
-    } hooks[] = {
+static const struct {
+    const char *name;
+    unsigned flag;
+} hooks[] = {
 #define UPK_X(name, word, flag) {#word, flag},
-        UPK_HOOKS(UPK_X)
+    UPK_HOOKS(UPK_X)
 #undef UPK_X
-    };
+};
+
+bool hooks_of(PyTypeObject *type, unsigned *runs) {
     *runs = 0;
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         PyObject *member;
@@ -47,4 +50,14 @@ bool hooks_of(PyTypeObject *type, unsigned *runs) {
         if (python) *runs |= hooks[i].flag;
     }
     return true;
+}
+
+void hooks_write(unsigned runs, char *out, size_t size) {
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
+        if (!(runs & hooks[i].flag)) continue;
+        const int n = snprintf(out + len, size - len, "%s%s", len ? ", " : "", hooks[i].name);
+        if (n > 0 && (size_t)n < size - len) len += (size_t)n;
+    }
 }

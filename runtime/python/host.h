@@ -54,6 +54,8 @@ struct host {
 };
 /* NULL only where the module's import has failed. */
 struct host *host_of(PyObject *module);
+/* Takes the reference to `value`; false where it is NULL.  (module.c) */
+bool attribute_set(PyObject *object, const char *name, PyObject *value);
 
 /* ---- memory (spare.c)
  *
@@ -230,6 +232,8 @@ void rows_free(struct guard *g);
 
 /* hooks.c.  Bits enum upk_form_flag UPK_FORM_RUNS_*: hooks of the class that are Python code; false: an exception is set. */
 bool hooks_of(PyTypeObject *type, unsigned *runs);
+/* Their names, as a policy has them behind `runs`. */
+void hooks_write(unsigned runs, char *out, size_t size);
 /* What a class has under a name, borrowed, NULL nothing; and, where it is asked for, is it Python code? */
 bool class_member(PyTypeObject *type, const char *name, PyObject **member, bool *python);
 

@@ -22,10 +22,7 @@ static PyObject *type_make(PyObject *module, const char *name, size_t size, unsi
 
 /* Where the module stands in a package its types say so too. */
 static bool type_place(PyObject *type, PyObject *module) {
-    PyObject *const name = PyModule_GetNameObject(module);
-    const bool good = name && PyObject_SetAttrString(type, "__module__", name) == 0;
-    Py_XDECREF(name);
-    return good;
+    return attribute_set(type, "__module__", PyModule_GetNameObject(module));
 }
 
 static bool policy_type_make(struct host *h, PyObject *module) {
@@ -52,9 +49,8 @@ static bool errors_make(struct host *h, PyObject *module) {
 
 /* ---- names of the module */
 
-/* Takes the reference to `value`. */
-static bool add(PyObject *module, const char *name, PyObject *value) {
-    const bool good = value && PyObject_SetAttrString(module, name, value) == 0;
+bool attribute_set(PyObject *object, const char *name, PyObject *value) {
+    const bool good = value && PyObject_SetAttrString(object, name, value) == 0;
     Py_XDECREF(value);
     return good;
 }
@@ -72,7 +68,7 @@ static bool add_functions(PyObject *module, PyObject *guard) {
     static const char *const names[] = {"loads", "load",       "check",    "inspect",
                                         "scan",  "with_types", "Unpickler"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!add(module, names[i], PyObject_GetAttrString(guard, names[i]))) return false;
+        if (!attribute_set(module, names[i], PyObject_GetAttrString(guard, names[i]))) return false;
     }
     return true;
 }

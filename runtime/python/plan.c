@@ -8,31 +8,10 @@
  */
 #include "bind.h"
 
-#include <stdio.h>
-
 static bool holds(const struct plan *p, const PyObject *object, unsigned verb) {
     if (p->callable != object) return false;
     return verb == UPK_VERB_FUNC ||
            (p->version && p->version == type_version((const PyTypeObject *)p->callable));
-}
-
-/* The hooks that run and that the form does not name, as text. */
-static void name_hooks(unsigned hooks, char *out, size_t size) {
-    static const struct {
-        const char *name;
-        unsigned flag;
-    } names[] = {
-#define UPK_X(name, word, flag) {#word, flag},
-        UPK_HOOKS(UPK_X)
-#undef UPK_X
-    };
-    size_t len = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(hooks & names[i].flag)) continue;
-        const int n = snprintf(out + len, size - len, "%s%s", len ? ", " : "", names[i].name);
-        if (n > 0 && (size_t)n < size - len) len += (size_t)n;
-    }
 }
 
 /* false: refused, or an exception is set. */
@@ -43,7 +22,7 @@ static bool hooks_are_named(struct call *c, const struct object *o, PyTypeObject
     if (!hooks_of(type, &runs)) return false;
     runs &= ~f->flags;
     if (!runs) return true;
-    name_hooks(runs, missing, sizeof missing);
+    hooks_write(runs, missing, sizeof missing);
     return refuse_object(c, o, UPK_ERR_BINDING,
                          "the class has Python code that the row does not name: runs %s", missing);
 }

@@ -63,13 +63,6 @@ static PyObject *whole_text(const struct upk_error *err) {
     return made;
 }
 
-/* Takes the reference to `value`. */
-static bool set(PyObject *e, const char *name, PyObject *value) {
-    const bool good = value && PyObject_SetAttrString(e, name, value) == 0;
-    Py_XDECREF(value);
-    return good;
-}
-
 static PyObject *text_or_none(const char *text) {
     if (*text) return PyUnicode_DecodeASCII(text, (Py_ssize_t)strlen(text), "replace");
     Py_RETURN_NONE;
@@ -79,13 +72,16 @@ static bool set_parts(PyObject *e, const struct upk_error *err) {
     char grant[1024] = "";
     const bool opcode = err->opcode && err->opcode < UPK_OP_END;
     (void)upk_error_grant(err, grant, sizeof grant);
-    return set(e, "code", PyUnicode_FromFormat("R%u", err->code)) &&
-           set(e, "cls", text_or_none(upk_class_word(err->cls))) &&
-           set(e, "offset", PyLong_FromUnsignedLongLong(err->offset)) &&
-           set(e, "opcode", text_or_none(opcode ? upk_op_name(err->opcode) : "")) &&
-           set(e, "module", text_or_none(err->module)) && set(e, "name", text_or_none(err->name)) &&
-           set(e, "path", text_or_none(err->path)) && set(e, "rule", text_or_none(err->rule)) &&
-           set(e, "change", text_or_none(err->change)) && set(e, "grant", text_or_none(grant));
+    return attribute_set(e, "code", PyUnicode_FromFormat("R%u", err->code)) &&
+           attribute_set(e, "cls", text_or_none(upk_class_word(err->cls))) &&
+           attribute_set(e, "offset", PyLong_FromUnsignedLongLong(err->offset)) &&
+           attribute_set(e, "opcode", text_or_none(opcode ? upk_op_name(err->opcode) : "")) &&
+           attribute_set(e, "module", text_or_none(err->module)) &&
+           attribute_set(e, "name", text_or_none(err->name)) &&
+           attribute_set(e, "path", text_or_none(err->path)) &&
+           attribute_set(e, "rule", text_or_none(err->rule)) &&
+           attribute_set(e, "change", text_or_none(err->change)) &&
+           attribute_set(e, "grant", text_or_none(grant));
 }
 
 /* New reference.  BaseException.__reduce__ gives the text and the parts, so copies and pickles of it are whole. */

@@ -117,16 +117,8 @@ static PyObject *text_once(struct call *c, struct upk_value v) {
 
 PyObject *text_str(struct call *c, struct upk_value v) { return is_shared(v) ? text_once(c, v) : str_new(v); }
 
-PyObject *text_8(struct call *c, struct upk_value v) {
-    v.kind = v.flags & VALUE_ASCII ? UPK_STR : UPK_BYTES;
-    return is_shared(v) ? text_once(c, v) : text_new(v);
-}
-
-PyObject *text_bytes(struct call *c, struct upk_value v) {
-    return is_shared(v) ? text_once(c, v) : text_new(v);
-}
-
-PyObject *text_bigint(struct call *c, struct upk_value v) {
+PyObject *text_other(struct call *c, struct upk_value v) {
+    if (v.kind == UPK_STR8) v.kind = v.flags & VALUE_ASCII ? UPK_STR : UPK_BYTES;
     return is_shared(v) ? text_once(c, v) : text_new(v);
 }
 

@@ -5,8 +5,7 @@
 #include "build.h"
 
 enum {
-    PRESIZE = 6,   /* pairs from which an empty dict's table is too small */
-    FEW_KEYS = 64, /* so many cannot be too many of one hash */
+    PRESIZE = 6, /* pairs from which an empty dict's table is too small */
     FIXED_KINDS = 1 << UPK_TUPLE | 1 << UPK_FROZENSET,
     KEYED_KINDS = 1 << UPK_DICT | 1 << UPK_SET | 1 << UPK_FROZENSET
 };
@@ -49,7 +48,8 @@ static inline struct frame *frame_push(struct call *c, struct upk_cell *cell, Py
     if (b->frame_count == b->frame_room && !frames_grow(c)) return NULL;
     struct frame *const f = &b->frames[b->frame_count];
     *f = frame_of(cell, into);
-    if (cell->len > FEW_KEYS && KEYED_KINDS >> cell->kind & 1 && hashes_doubtful(cell) && !frame_keys(f))
+    if (cell->len > MOST_OF_ONE_HASH && KEYED_KINDS >> cell->kind & 1 && hashes_doubtful(cell) &&
+        !frame_keys(f))
         return NULL;
     b->frame_count++;
     return f;
@@ -152,7 +152,7 @@ PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple) 
     if (++b->containers == MANY_CONTAINERS) gc_stop(b);
     bool good = b->memory <= b->most_memory || refuse_too_large(c);
     if (flags & CELL_SHARED && changes) good = good && remember(c, cell, made);
-    if (good && cell->len <= FEW_KEYS && !(flags & CELL_HAS_CELL)) {
+    if (good && cell->len <= MOST_OF_ONE_HASH && !(flags & CELL_HAS_CELL)) {
         struct frame f = frame_of(cell, made);
         if (!cell->len || fill_flat(c, &f)) return made;
         good = false;
@@ -253,9 +253,9 @@ PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple) {
     case UPK_LIST:
     case UPK_DICT:
     case UPK_SET: return value_container(c, v.as.cell, in_tuple);
-    case UPK_STR8: return text_8(c, v);
-    case UPK_BYTES: return text_bytes(c, v);
-    case UPK_BIGINT: return text_bigint(c, v);
+    case UPK_STR8:
+    case UPK_BYTES:
+    case UPK_BIGINT: return text_other(c, v);
     case UPK_BYTEARRAY: return make_bytearray(c, v.as.cell);
     case UPK_BUFFER: return make_buffer(c, v);
     case UPK_PERSID: return make_made(c, v.as.cell, CELL_HOSTED);
