@@ -37,8 +37,9 @@ bool read_int_text(struct machine *m, const uint8_t *p, size_t n, bool is_long, 
     if (is_long && body && p[body - 1] == 'L') body--;
     size_t sign = body && p[0] == '-';
     if (!all_digits(p + sign, body - sign)) return fail_text(m, UPK_ERR_NUMBER, p, n);
-    /* CPython reads INT with base 0: 010 would be eight there, and 09 or LONG 007 an error. */
-    if (p[sign] == '0' && body - sign > 1) return fail_text(m, UPK_ERR_NUMBER, p, n);
+    /* CPython reads INT with base 0: 010 would be eight there, and 09 or LONG 007 an error.  INT -0, of two characters, is False
+     * there; no pickler writes it, of either opcode. */
+    if (p[sign] == '0' && body > 1) return fail_text(m, UPK_ERR_NUMBER, p, n);
     if (!digits_fit(m, body - sign)) return false;
     if (body - sign <= 18) {
         int64_t v = 0;

@@ -81,6 +81,7 @@ find_missing() {
         test | check | cov)
             need has_file /usr/lib/python3/dist-packages/numpy "python3-numpy"
             need has_file /usr/lib/python3/dist-packages/celery "python3-celery" # with kombu
+            need has_file /usr/lib/python3/dist-packages/hypothesis "python3-hypothesis"
             need has_command mandoc "mandoc"
             ;;
         esac

@@ -225,8 +225,28 @@ static void bytes_of_old_protocols_are_latin1(void **state) {
             UPK_ERR_SPELLING, NULL);
 }
 
+/* CPython reads INT 010 as eight, INT -0 and +0 as False, INT +1 as True, and no pickler writes them. */
+static void numbers_have_one_spelling(void **state) {
+    static const char *const good[] = {"I0\n.",  "I1\n.",  "I-1\n.",   "I00\n.",
+                                       "I01\n.", "L0L\n.", "L-12L\n.", "L7\n."};
+    static const char *const bad[] = {"I-0\n.",   "I+0\n.", "I+1\n.",  "I 1\n.",  "I010\n.", "I02\n.",
+                                      "I-01\n.",  "I\n.",   "I-\n.",   "I1L\n.",  "L-0L\n.", "L-0\n.",
+                                      "L007L\n.", "LL\n.",  "L1LL\n.", "I0x1\n.", "I1_0\n."};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct upk_doc *doc = NULL;
+        struct upk_error err;
+        assert_true(upk_inspect(good[i], strlen(good[i]), NULL, &doc, &err));
+        upk_doc_free(doc);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_refused(NULL, bad[i], strlen(bad[i]), 0, UPK_ERR_NUMBER, NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_have_one_spelling),
         cmocka_unit_test(escapes_of_string_are_those_of_bytes_literals),
         cmocka_unit_test(far_memo_keys_are_found_again),
         cmocka_unit_test(many_marks_may_be_open),
