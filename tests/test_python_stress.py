@@ -4,8 +4,8 @@ its class, or looks at all objects; and what calls of every kind leave behind.
 
 usage: test_python_stress.py BUILD [--alone]       (from the top folder, after `make test`)
 
-Then the same by the debug build of CPython, where the machine has it: it counts all references, and checks itself. --alone leaves
-that out.
+Then the same by the debug build of CPython, where the machine has it: it counts all references, and checks itself; and by the oldest
+and the newest of the other CPythons. --alone leaves that out.
 """
 import _imp
 import contextlib
@@ -27,7 +27,7 @@ import threading
 import time
 
 from alike import difference
-from guards import guard, run_by, sanitized
+from guards import guard, interpreters, run_by, sanitized
 from scratch import environment
 from tally import Tally
 
@@ -38,6 +38,10 @@ GUARDS = {"values_guard": "policies/values.policy", "api_guard": "tests/policy/p
           "corpus_guard": "tests/policy/corpus.policy"}
 DEBUG = "/usr/bin/python3-dbg"
 DEBUG_BUILD = hasattr(sys, "gettotalrefcount")
+# Other versions leave some memory behind for each type that a module makes (_queue and _zoneinfo lose theirs as well), and 3.13 does not
+# survive that an allocation fails while it makes one.
+TYPES_ARE_FREED = (3, 9) <= sys.version_info < (3, 12)
+TYPES_MAY_FAIL = sys.version_info < (3, 13)
 
 
 # ---- classes that a host might name
@@ -197,6 +201,9 @@ def least_growth(call, times):
 
 def nothing_is_left(build):
     for name, call, _ in calls(build):
+        if name == "import" and not TYPES_ARE_FREED:
+            continue
+
         def once():
             with contextlib.suppress(pickle.UnpicklingError):
                 call()
@@ -261,6 +268,8 @@ void *realloc(void *p, size_t n) { return fails() ? NULL : __libc_realloc(p, n);
 def each_allocation_fails(build, what, fail, end):
     total = 0
     for name, call, good in calls(build):
+        if name == "import" and not TYPES_MAY_FAIL:
+            continue
         wanted, _ = outcome(call)
         at = well = 0
         while well < 20 and at < 4000:
@@ -553,14 +562,16 @@ def failures_leave_nothing(build):
     check(len(own.loads(data)) == 4, "after failures")
 
 
-# ---- the debug build
+# ---- other builds
 
 
-def by_debug_build(build):
-    if not os.path.exists(DEBUG):
-        print("no debug build of Python")
-        return
-    run_by(check, build, DEBUG, "debug build", __file__, GUARDS)
+def by_others(build):
+    others = list(interpreters().items())
+    pythons = {"CPython %d.%d.%d" % version: path for version, path in others[:1] + others[-1:]}
+    if os.path.exists(DEBUG):
+        pythons["debug build"] = DEBUG
+    for name, path in pythons.items():
+        run_by(check, build, path, name, __file__, GUARDS)
 
 
 def main():
@@ -571,16 +582,14 @@ def main():
     tests = [calls_end_as_said, loads_again, classes_change_while_objects_are_made, no_part_is_seen, failures_leave_nothing,
              interrupts_leave_nothing, threads_share_all]
     if not sanitized():
-        tests += [nothing_is_left, corpus_leaves_nothing]
-    if not sanitized() and not DEBUG_BUILD:
-        tests += [pythons_memory_ends, memory_ends]
+        tests += [nothing_is_left, corpus_leaves_nothing, pythons_memory_ends, memory_ends]
     for test in tests:
         start = time.monotonic()
         tally.run((test,), build)
         if "--times" in sys.argv:
             print("%s %.1f" % (test.__name__, time.monotonic() - start), flush=True)
     if "--alone" not in sys.argv and not sanitized():
-        by_debug_build(build)
+        by_others(build)
     return tally.finish()
 
 
