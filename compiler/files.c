@@ -58,23 +58,30 @@ static bool ends_in(const char *path, const char *ending) {
     return len >= n && memcmp(path + len - n, ending, n) == 0;
 }
 
-/* Where the file goes, and whether it may. */
-static bool target_find(const struct compiled *c, const char *path, struct target *t, struct diag *d) {
+/* What is there. */
+static bool target_look(const char *path, struct target *t, struct diag *d) {
+    struct stat link;
     t->path = path;
-    if (ends_in(path, ".policy")) return refuse(d, path, "its name is that of a policy");
     t->exists = stat(path, &t->old) == 0;
-    if (!t->exists) {
-        struct stat link;
-        if (errno != ENOENT) return fail(d, path, errno);
-        if (lstat(path, &link) == 0) return refuse(d, path, "it is a link that leads nowhere");
-        t->place = strdup(path);
-    } else {
-        if (!S_ISREG(t->old.st_mode)) return refuse(d, path, "it is no regular file");
-        if (is_source(c, &t->old)) return refuse(d, path, "the policy was read from it");
-        if (access(path, W_OK) != 0) return fail(d, path, errno);
-        t->place = realpath(path, NULL);
-    }
-    return t->place || fail(d, path, errno);
+    if (!t->exists && errno != ENOENT) return fail(d, path, errno);
+    if (!t->exists && lstat(path, &link) == 0) return refuse(d, path, "it is a link that leads nowhere");
+    if (t->exists && !S_ISREG(t->old.st_mode)) return refuse(d, path, "it is no regular file");
+    return true;
+}
+
+/* Where the file goes. */
+static bool target_place(struct target *t, struct diag *d) {
+    if (t->exists && access(t->path, W_OK) != 0) return fail(d, t->path, errno);
+    t->place = t->exists ? realpath(t->path, NULL) : strdup(t->path);
+    return t->place || fail(d, t->path, errno);
+}
+
+/* Where an output goes, and whether it may. */
+static bool target_find(const struct compiled *c, const char *path, struct target *t, struct diag *d) {
+    if (ends_in(path, ".policy")) return refuse(d, path, "its name is that of a policy");
+    if (!target_look(path, t, d)) return false;
+    if (t->exists && is_source(c, &t->old)) return refuse(d, path, "the policy was read from it");
+    return target_place(t, d);
 }
 
 static bool targets_differ(const struct target *targets, size_t count, struct diag *d) {
@@ -186,5 +193,13 @@ bool files_write(const struct compiled *c, const struct out_file *files, size_t 
     for (size_t i = 0; i < count && good; i++) good = target_make(&targets[i], files[i].text, d);
     for (size_t i = 0; i < count && good; i++) good = target_move(&targets[i], d);
     for (size_t i = 0; i < count; i++) target_free(&targets[i]);
+    return good;
+}
+
+bool file_replace(const char *path, const struct output *text, struct diag *d) {
+    struct target t = {.fd = -1};
+    const bool good =
+        target_look(path, &t, d) && target_place(&t, d) && target_make(&t, text, d) && target_move(&t, d);
+    target_free(&t);
     return good;
 }

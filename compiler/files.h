@@ -22,4 +22,7 @@ struct out_file {
  * false: the reason is an error in `d`; d->io is set where it is the system's. */
 bool files_write(const struct compiled *c, const struct out_file *files, size_t count, struct diag *d);
 
+/* Writes one file of any name in the same way, in the place of the one that is there; its mode stays. */
+bool file_replace(const char *path, const struct output *text, struct diag *d);
+
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "shipped.h"
+#include "source_admit.h"
 #include "syntax.h"
 #include "units.h"
 
@@ -52,15 +53,8 @@ static struct text directory_of(struct text path) {
 /* Parses the bytes of `source`, which is complete but for its lines. */
 static struct unit *unit_parse(struct compilation *c, struct source *source) {
     struct unit *u = mem_alloc(c->mem, 1, sizeof *u);
-    uint32_t from = 0, to = 0;
-    enum source_badness bad = source_examine(source->bytes, &from, &to);
-    bool is_policy = source_is_policy(source->bytes);
-    source->quotable = bad == SOURCE_CLEAN && is_policy;
-    const char *encoding = source_encoding_hint(source->bytes);
     uint32_t index = UINT32_MAX;
-    if (u != NULL && source_map_lines(&c->diag->mem, source)) {
-        index = diag_add_source(c->diag, source);
-    }
+    const bool good = u != NULL && source_admit(c->diag, source, &index);
     if (index == UINT32_MAX) {
         diag_memory(c);
         return NULL;
@@ -68,35 +62,7 @@ static struct unit *unit_parse(struct compilation *c, struct source *source) {
     u->source = index;
     u->broken = true;
     c->files_lost = c->files_lost || !source->quotable;
-    switch (bad) {
-    case SOURCE_BAD_UTF8:
-        diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "this is not UTF-8");
-        diag_hint(c->diag, "%s", encoding);
-        return u;
-    case SOURCE_BAD_NUL:
-        diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "a NUL byte: this is no text");
-        diag_hint(c->diag, "%s", encoding);
-        return u;
-    case SOURCE_BAD_BIDI:
-        diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES,
-                   "a directional control character: the text would not read as it is");
-        diag_hint(c->diag, "in a string it is written \\u{HEX}");
-        return u;
-    case SOURCE_BAD_CONTROL:
-        diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES, "a control character");
-        diag_hint(c->diag, "in a string it is written \\xHH or \\u{HEX}");
-        return u;
-    case SOURCE_BAD_MARK:
-        diag_error(c->diag, (struct span){index, from, to}, P_BAD_BYTES,
-                   "a byte order mark (U+FEFF) before the text");
-        diag_hint(c->diag, "save the file as UTF-8 without it");
-        return u;
-    case SOURCE_CLEAN: break;
-    }
-    if (!is_policy) {
-        uint32_t start = (uint32_t)source_start(source->bytes);
-        diag_error(c->diag, (struct span){index, start, start}, P_NO_HEADER,
-                   "a file begins with `policy NAME REVISION;' or `fragment NAME;'");
+    if (!good) {
         return u;
     }
     (void)syntax_parse(c->mem, c->diag, index, &u->file);
@@ -198,17 +164,6 @@ static void table_name_make(struct compilation *c, struct source *s, const struc
     }
 }
 
-static const char *fault_text(enum source_fault fault, int error) {
-    switch (fault) {
-    case SOURCE_NOT_READ: return strerror(error);
-    case SOURCE_NOT_FILE: return "not a regular file";
-    case SOURCE_TOO_LARGE: return "larger than 16 MiB";
-    case SOURCE_NO_MEMORY: return "out of memory";
-    case SOURCE_GOOD: break;
-    }
-    return "";
-}
-
 static void hint_absent(struct compilation *c, struct text name) {
     const struct shipped *shipped =
         shipped_of_name(name) != NULL ? shipped_of_name(name) : shipped_near(name);
@@ -275,7 +230,7 @@ static struct unit *include_open(struct compilation *c, const struct chain *chai
     }
     if (fault != SOURCE_GOOD) {
         diag_error(c->diag, name->span, P_NOT_READ, "`%s' cannot be read: %s",
-                   diag_quote(c->diag, name->text), fault_text(fault, error));
+                   diag_quote(c->diag, name->text), source_fault_text(fault, error));
         return NULL;
     }
     c->bytes += source.bytes.len;
@@ -349,7 +304,7 @@ bool units_load(struct compilation *c) {
     if (fault != SOURCE_GOOD) {
         c->diag->io = fault == SOURCE_NOT_READ || fault == SOURCE_NOT_FILE;
         diag_error_nowhere(c->diag, P_NOT_READ, "%s: %s", diag_quote(c->diag, text_of(path)),
-                           fault_text(fault, error));
+                           source_fault_text(fault, error));
         return false;
     }
     c->bytes = source.bytes.len;

@@ -53,6 +53,17 @@ enum source_fault source_read(struct mem *m, const char *path, struct text *byte
     return fault;
 }
 
+const char *source_fault_text(enum source_fault fault, int error) {
+    switch (fault) {
+    case SOURCE_NOT_READ: return strerror(error);
+    case SOURCE_NOT_FILE: return "not a regular file";
+    case SOURCE_TOO_LARGE: return "larger than 16 MiB";
+    case SOURCE_NO_MEMORY: return "out of memory";
+    case SOURCE_GOOD: break;
+    }
+    return "";
+}
+
 bool source_map_lines(struct mem *m, struct source *s) {
     size_t count = 1;
     for (size_t i = 0; i < s->bytes.len; i++) {

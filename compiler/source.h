@@ -37,6 +37,8 @@ enum source_fault { SOURCE_GOOD, SOURCE_NOT_READ, SOURCE_NOT_FILE, SOURCE_TOO_LA
 /* Opens and reads; `error` is an errno where SOURCE_NOT_READ. */
 enum source_fault source_read(struct mem *m, const char *path, struct text *bytes, int *error);
 
+const char *source_fault_text(enum source_fault fault, int error);
+
 bool source_map_lines(struct mem *m, struct source *s);
 uint32_t source_line_at(const struct source *s, uint32_t offset);
 /* Counts the characters of the line up to there: for messages that are printed. */

@@ -258,3 +258,27 @@ bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_fil
     }
     return diag_error_count(d) == errors;
 }
+
+struct syntax *syntax_scan(struct mem *m, struct diag *d, uint32_t source) {
+    struct syntax *s = mem_alloc(m, 1, sizeof *s);
+    if (s == NULL) {
+        return NULL;
+    }
+    s->mem = m;
+    s->diag = d;
+    s->source = source;
+    s->comments = true;
+    m->failed = !scan_begin(s, d->sources[source].bytes) || m->failed;
+    return m->failed ? NULL : s;
+}
+
+void syntax_next(struct syntax *s, struct token *token) {
+    *token = (struct token){.kind = TOK_EOF};
+    if (!s->mem->failed) {
+        (void)scan_token(token, s->scanner);
+    }
+    if (s->mem->failed) {
+        token->kind = TOK_EOF;
+    }
+    token->span = (struct span){s->source, s->token_from, s->token_to};
+}

@@ -48,6 +48,8 @@ struct syntax_open { /* a bracket within a statement */
 
 /* A kind beside those of parse.h: an error was reported, and the statement's `;' was swallowed by it. */
 enum { SYNTAX_BROKEN_END = -3 };
+/* And one that only syntax_scan hands on: a comment, up to the end of its line. */
+enum { SYNTAX_COMMENT = -4 };
 
 struct syntax_nesting {
     size_t depth;       /* open braces */
@@ -66,6 +68,7 @@ struct syntax {
     char *scan_room;
     size_t scan_left;
     uint32_t token_from, token_to;
+    bool comments; /* they are tokens, too */
 
     /* Token filter: see tokens.c */
     struct token
@@ -109,6 +112,11 @@ struct syntax {
  * in *file anyway. */
 bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file);
 
+/* For a source that syntax_parse found to be good: its tokens one by one, with its comments among them.  NULL: no memory. */
+struct syntax *syntax_scan(struct mem *m, struct diag *d, uint32_t source);
+/* At the end, and without memory (mem->failed), the token is that of the end. */
+void syntax_next(struct syntax *s, struct token *token);
+
 /* Of the scanner (policy.l) */
 bool scan_begin(struct syntax *s, struct text bytes);
 int scan_token(struct token *token, void *scanner);
@@ -131,6 +139,8 @@ void tokens_recover(struct syntax *s, bool missing);
 bool tokens_begin_statement(int kind);
 /* Does it begin a row of a module? */
 bool tokens_begin_row(int kind);
+/* Does a statement that begins so end in a block of statements? */
+bool tokens_open_block(int kind);
 /* The bracket that closes another; 0: it opens none. */
 int tokens_close(int kind);
 void tokens_recovered(struct syntax *s); /* the parser found its place again */

@@ -74,7 +74,7 @@ int tokens_close(int kind) {
     }
 }
 
-static bool opens_block(int kind) {
+bool tokens_open_block(int kind) {
     return kind == TOK_MODULE || kind == TOK_CHANNEL || kind == TOK_ENVIRONMENT || kind == TOK_CONFINEMENT ||
            kind == TOK_FAIL_OPEN;
 }
@@ -177,7 +177,7 @@ static void token_count(struct syntax *s, struct token *token) {
     } else if (token->kind == TOK_SEMICOLON && s->nesting.depth > s->nesting.block_depth) {
         token->kind = TOK_INNER_SEMICOLON;
     }
-    if (begins && s->nesting.depth == s->nesting.block_depth && opens_block(token->kind)) {
+    if (begins && s->nesting.depth == s->nesting.block_depth && tokens_open_block(token->kind)) {
         s->nesting.block_comes = true;
     }
     if (begins) {
@@ -265,6 +265,11 @@ static bool block_is_left(const struct syntax *s, const struct token *token) {
     const size_t depth = s->nesting.block_depth;
     if (depth == 0 || s->nesting.depth != depth || !after_statement(s) || !belongs(token->kind, 0) ||
         belongs(token->kind, s->blocks[depth - 1].statement)) {
+        return false;
+    }
+    /* A row goes on behind its braces: `flag F { A = 1 } budget calls 5;' */
+    if (token->kind == TOK_BUDGET && s->last.kind == TOK_RIGHT_BRACE &&
+        s->blocks[depth - 1].statement == TOK_MODULE) {
         return false;
     }
     return stands_out(s, token, s->blocks[0].from);
