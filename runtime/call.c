@@ -7,8 +7,6 @@
 
 #include "cells.h"
 
-enum { NAMES_LISTED = 8 }; /* so many names are looked through one by one; more are hashed */
-
 /* ---- names */
 
 static struct global *global_new(struct machine *m, const uint8_t *module, size_t module_len,
@@ -60,19 +58,22 @@ static struct name_slot *name_slot(struct machine *m, const uint8_t *module, siz
     return &m->names[i];
 }
 
+/* The first few stand in the machine. */
 static bool names_grow(struct machine *m) {
-    size_t old_cap = m->name_cap, cap = old_cap ? 4 * old_cap : NAMES_LISTED;
-    struct name_slot *old = m->names, *slots = mem_resize(&m->doc->mem, NULL, 0, cap * sizeof *slots);
+    const size_t old_cap = m->name_cap, cap = old_cap ? 4 * old_cap : NAMES_LISTED;
+    struct name_slot *old = m->names, *slots = m->names_room;
+    if (old_cap) slots = mem_resize(&m->doc->mem, NULL, 0, cap * sizeof *slots);
     if (!slots) return machine_fail_memory(m);
     memset(slots, 0, cap * sizeof *slots);
     m->names = slots;
     m->name_cap = cap;
-    if (cap > NAMES_LISTED) machine_secret(m);
+    if (old_cap == 0) return true;
+    machine_secret(m);
     for (size_t i = 0; i < old_cap; i++) {
         struct global *g = old[i].global;
         if (g) name_slot(m, g->module, g->module_len, g->name, g->name_len)->global = g;
     }
-    (void)mem_resize(&m->doc->mem, old, old_cap * sizeof *old, 0);
+    if (old != m->names_room) (void)mem_resize(&m->doc->mem, old, old_cap * sizeof *old, 0);
     return true;
 }
 
@@ -135,13 +136,34 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
 
 /* ---- calls */
 
-/* Nothing may change any more in a value without compound members that is a state, nor in arguments (rules 2 and 9); nothing
- * may be added to an object after its BUILD, or when its row permits no step.  Then it can be matched at once. */
+/* A member of a state that cannot change: an object that was matched already, a value that was spelled, a container of single
+ * values that is closed to more of them. */
+static bool member_is_final(struct upk_value v) {
+    if (v.kind == UPK_OBJECT) return v.as.cell->cap != 0 || value_resolve(v).kind < UPK_BUFFER;
+    if (!kind_is_compound(v.kind)) return true;
+    const bool closed = v.kind == UPK_TUPLE || v.kind == UPK_FROZENSET || v.as.cell->flags & CELL_FROZEN;
+    return closed && v.kind != UPK_PERSID && !(v.as.cell->flags & CELL_HAS_CELL);
+}
+
+/* A state with compound members is looked into as far as that costs little: an array has its shape and its dtype there.  What
+ * many objects share is better judged at STOP, where it is remembered. */
+static bool state_is_final(struct upk_value state) {
+    enum { FEW_MEMBERS = 16 };
+    if (!kind_has_cell(state.kind)) return true;
+    const struct upk_cell *const c = state.as.cell;
+    if (!(c->flags & CELL_HAS_CELL)) return state.kind != UPK_OBJECT;
+    if (c->len > FEW_MEMBERS || c->flags & CELL_SHARED || !kind_is_container(state.kind)) return false;
+    for (uint32_t i = 0; i < c->len; i++)
+        if (!member_is_final(c->items[i])) return false;
+    return true;
+}
+
+/* Nothing may change any more in such a state, nor in arguments (rules 2 and 9); nothing may be added to an object after its
+ * BUILD, or when its row permits no step.  Then it can be matched at once. */
 static bool match_if_final(struct machine *m, struct object *o, const struct upk_row *row) {
     const uint32_t steps = UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
     if (!(o->cell.flags & CELL_BUILT) && row->flags & steps) return true;
-    bool flat = !kind_has_cell(o->state.kind) || !(o->state.as.cell->flags & CELL_HAS_CELL);
-    if (!flat || o->more || o->state.kind == UPK_OBJECT || row->form_count == 0) return true;
+    if (o->more || row->form_count == 0 || !state_is_final(o->state)) return true;
     if (row->special == UPK_SPECIAL_PARTIAL) return true; /* it may still be used up by a call of it (N8) */
     return match_early(m->doc, o) || machine_fail_memory(m);
 }

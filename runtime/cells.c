@@ -18,27 +18,6 @@ struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n) {
     return &b->cell;
 }
 
-bool value_hashable(struct upk_value v) {
-    v = value_resolve(v);
-    if (UNHASHABLE_KINDS >> v.kind & 1) return false;
-    return v.kind != UPK_TUPLE || !(v.as.cell->flags & CELL_UNHASHABLE);
-}
-
-static void absorb_cell(struct upk_cell *c, struct upk_value v) {
-    struct upk_cell *child = v.as.cell;
-    uint32_t size = c->size + (child->size - 1); /* the caller counted one for the child */
-    c->size = size < c->size ? UINT32_MAX : size;
-    if (child->depth >= c->depth) c->depth = child->depth + 1;
-    child->flags |= (child->flags & CELL_ABSORBED) ? CELL_SHARED : CELL_ABSORBED;
-    struct upk_value r = value_resolve(v);
-    if (r.kind == UPK_OBJECT) return;
-    if (ODD_KINDS >> r.kind & 1) {
-        c->flags |= CELL_ODD;
-    } else if (COMPOUND_KINDS >> r.kind & 1) {
-        c->flags |= r.as.cell->flags & CELL_ODD;
-    }
-}
-
 void absorb_each(struct upk_cell *c, const struct upk_value *v, size_t n, uint32_t kinds) {
     if (kinds & ODD_KINDS) c->flags |= CELL_ODD;
     if (kinds & COMPOUND_KINDS) c->flags |= CELL_HAS_CELL;

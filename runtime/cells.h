@@ -13,6 +13,12 @@ enum {
                        1 << UPK_EXT | 1 << UPK_PERSID
 };
 
+static inline bool value_hashable(struct upk_value v) {
+    v = value_resolve(v);
+    if (UNHASHABLE_KINDS >> v.kind & 1) return false;
+    return v.kind != UPK_TUPLE || !(v.as.cell->flags & CELL_UNHASHABLE);
+}
+
 /* Copy values; returns their kinds as a set of bits. */
 static inline uint32_t values_copy(struct upk_value *to, const struct upk_value *from, size_t n) {
     uint32_t kinds = 0;
@@ -21,6 +27,22 @@ static inline uint32_t values_copy(struct upk_value *to, const struct upk_value 
         kinds |= 1u << from[i].kind;
     }
     return kinds;
+}
+
+/* c holds a compound value; who calls has counted one for it in c->size. */
+static inline void absorb_cell(struct upk_cell *c, struct upk_value v) {
+    struct upk_cell *child = v.as.cell;
+    uint32_t size = c->size + (child->size - 1);
+    c->size = size < c->size ? UINT32_MAX : size;
+    if (child->depth >= c->depth) c->depth = child->depth + 1;
+    child->flags |= (child->flags & CELL_ABSORBED) ? CELL_SHARED : CELL_ABSORBED;
+    struct upk_value r = value_resolve(v);
+    if (r.kind == UPK_OBJECT) return;
+    if (ODD_KINDS >> r.kind & 1) {
+        c->flags |= CELL_ODD;
+    } else if (COMPOUND_KINDS >> r.kind & 1) {
+        c->flags |= r.as.cell->flags & CELL_ODD;
+    }
 }
 
 /* The part of absorb_kinds that looks at each value. */

@@ -204,7 +204,9 @@ bool numpy_part(struct native *c, const struct npy_type *t, uint32_t i, uint32_t
  * hard (freeze.c), and all else is judged at STOP. */
 static struct dtype_memo *memo_of(struct native *c, const struct object *dtype) {
     const uint64_t h = (uint64_t)(uintptr_t)dtype * UINT64_C(0x9e3779b97f4a7c15);
-    return &c->m->rare.dtypes[(h >> 32) % DTYPE_MEMOS];
+    struct matcher *const m = c->m;
+    struct dtype_memo *const memos = memos_of(m, MEMOS_OF_DTYPES, m->rare.dtypes, sizeof m->rare.dtypes);
+    return &memos[(h >> 32) % DTYPE_MEMOS];
 }
 
 static bool level_opens(struct native *c, struct level *l, struct upk_value dtype) {

@@ -18,18 +18,17 @@ static bool work_push(struct machine *m, struct upk_cell *c) {
 
 bool freeze_members(struct machine *m, struct upk_cell *c) {
     const size_t base = m->work_len;
-    if (!work_push(m, c)) return false;
-    while (m->work_len > base) {
-        const struct upk_cell *top = m->work[--m->work_len];
-        for (uint32_t i = 0; i < top->len; i++) {
-            if (!kind_is_container(top->items[i].kind)) continue;
-            struct upk_cell *child = top->items[i].as.cell;
+    for (;;) {
+        for (uint32_t i = 0; i < c->len; i++) {
+            if (!kind_is_container(c->items[i].kind)) continue;
+            struct upk_cell *child = c->items[i].as.cell;
             if (child->flags & CELL_CLOSED) continue;
             child->flags |= CELL_FROZEN | CELL_CLOSED;
             if (child->flags & CELL_HAS_CELL && !work_push(m, child)) return false;
         }
+        if (m->work_len == base) return true;
+        c = m->work[--m->work_len];
     }
-    return true;
 }
 
 void freeze_tuple(const struct upk_cell *c) {
@@ -47,20 +46,29 @@ static bool harden_one(struct machine *m, struct upk_cell *c) {
     return !(c->flags & CELL_HAS_CELL) || work_push(m, c);
 }
 
+static bool harden_each(struct machine *m, const struct upk_value *v, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (kind_is_compound(v[i].kind) && !harden_one(m, v[i].as.cell)) return false;
+    return true;
+}
+
+static bool harden_children(struct machine *m, struct upk_cell *c) {
+    struct children children;
+    cell_children(c, true, &children);
+    for (unsigned s = 0; s < children.count; s++)
+        if (!harden_each(m, children.spans[s].at, children.spans[s].len)) return false;
+    return true;
+}
+
 bool harden_members(struct machine *m, struct upk_cell *c) {
     const size_t base = m->work_len;
-    if (!work_push(m, c)) return false;
-    while (m->work_len > base) {
-        struct children children;
-        cell_children(m->work[--m->work_len], true, &children);
-        for (unsigned s = 0; s < children.count; s++) {
-            for (size_t i = 0; i < children.spans[s].len; i++) {
-                struct upk_value v = children.spans[s].at[i];
-                if (kind_is_compound(v.kind) && !harden_one(m, v.as.cell)) return false;
-            }
-        }
+    for (;;) {
+        const bool done =
+            kind_is_container(c->kind) ? harden_each(m, c->items, c->len) : harden_children(m, c);
+        if (!done) return false;
+        if (m->work_len == base) return true;
+        c = m->work[--m->work_len];
     }
-    return true;
 }
 
 /* Made by `new` without arguments from a row whose class hashes by identity: its hash does not look at what comes later. */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "machine.h"
+#include "cells.h"
 #include "scratch.h"
 
 enum {

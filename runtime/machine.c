@@ -36,6 +36,14 @@ static inline vec16 vec_load(const uint8_t *p) {
     return v;
 }
 
+static inline void vec64_copy(uint8_t *to, const uint8_t *from) {
+    const vec16 v[4] = {vec_load(from), vec_load(from + 16), vec_load(from + 32), vec_load(from + 48)};
+    memcpy(to, &v[0], 16);
+    memcpy(to + 16, &v[1], 16);
+    memcpy(to + 32, &v[2], 16);
+    memcpy(to + 48, &v[3], 16);
+}
+
 /* As a policy would say that allows these families; an unknown byte has no family and stays 0. */
 static void allow_families(uint8_t *dispatch, unsigned families) {
     for (size_t b = 0; b < 256; b += 16) {
@@ -55,7 +63,7 @@ UPK_OPCODES(UPK_X)
 /* One table answers "which opcode, allowed, and of this protocol" at once.  It is made for every pickle, so by whole vectors. */
 void machine_dispatch(struct machine *m, unsigned protocol) {
     if (m->policy) {
-        for (size_t b = 0; b < 256; b += 16) memcpy(m->dispatch + b, m->policy->opcodes + b, 16);
+        for (size_t b = 0; b < 256; b += 64) vec64_copy(m->dispatch + b, m->policy->opcodes + b);
     } else {
         unsigned families = 1u << UPK_FAMILY_CORE;
         if (m->options->flags & UPK_FAMILY_FLAGS) families |= m->options->families;
@@ -103,7 +111,7 @@ void machine_free(struct machine *m) {
     if (m->marks != m->marks_room) give_back(m, m->marks, m->mark_cap, sizeof *m->marks);
     if (m->memo != m->memo_room) give_back(m, m->memo, m->memo_cap, sizeof *m->memo);
     give_back(m, m->sparse, m->sparse_cap, sizeof *m->sparse);
-    give_back(m, m->names, m->name_cap, sizeof *m->names);
+    if (m->names != m->names_room) give_back(m, m->names, m->name_cap, sizeof *m->names);
     give_back(m, m->work, m->work_cap, sizeof(struct upk_cell *));
     if (m->row_calls) give_back(m, m->row_calls, m->policy->row_count, sizeof *m->row_calls);
     if (m->input) input_free(m);

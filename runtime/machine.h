@@ -26,6 +26,7 @@
 #include "doc.h"
 
 enum { STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 16 /* pairs */ };
+enum { NAMES_LISTED = 8 };     /* so many names are looked through one by one; more are hashed */
 enum { DISPATCH_NEWER = 254 }; /* in machine.dispatch: a known opcode of a later protocol than the stream's */
 
 struct memo_slot { /* of the table of sparse keys */
@@ -134,6 +135,7 @@ struct machine {
     uint64_t op_counts[UPK_OP_END];
     struct upk_value stack_room[STACK_FIRST], memo_room[MEMO_FIRST];
     uint32_t marks_room[MARKS_FIRST];
+    struct name_slot names_room[NAMES_LISTED];
 };
 
 static inline uint64_t memo_count(const struct machine *m) {
@@ -208,7 +210,6 @@ static inline struct upk_cell *cell_new(struct machine *m, unsigned kind) {
 }
 struct upk_cell *bytearray_new(struct machine *m, const uint8_t *p, size_t n);
 struct upk_cell *tuple_new(struct machine *m, const struct upk_value *items, size_t n);
-bool value_hashable(struct upk_value v);
 
 bool read_int_text(struct machine *m, const uint8_t *p, size_t n, bool is_long, struct upk_value *out);
 bool read_key_text(struct machine *m, const uint8_t *p, size_t n, uint64_t *out);

@@ -111,14 +111,26 @@ struct matcher {
     struct tree *tree; /* one of the two */
     struct cyclic *cyclic;
     struct sure_memo sure[SURE_MEMOS];
+    struct made_memo made[MADE_MEMOS];
+    unsigned ready;             /* enum rare_memos */
     struct match_result native; /* the first object whose native check failed; object NULL: none */
     struct {
         struct field_memo fields[FIELD_MEMOS];
         struct dtype_memo dtypes[DTYPE_MEMOS];
-        struct made_memo made[MADE_MEMOS];
         struct record_memo records[RECORD_MEMOS];
-    } rare; /* which plain data never needs */
+    } rare; /* by memos_of alone */
 };
+
+enum rare_memos { MEMOS_OF_FIELDS = 1, MEMOS_OF_DTYPES = 2, MEMOS_OF_RECORDS = 4 };
+
+/* Memos of one kind, cleared when they are first asked: 5 KB that a document of one date never needs take as long as its match. */
+static inline void *memos_of(struct matcher *m, enum rare_memos which, void *memos, size_t size) {
+    if (!(m->ready & which)) {
+        mem_clear(memos, size);
+        m->ready |= which;
+    }
+    return memos;
+}
 
 /* ---- shape.c */
 

@@ -97,7 +97,8 @@ static enum match_status object_by_tree(struct matcher *m, struct object *o, str
 static enum match_status match_by_tree(struct matcher *m, struct match_result *why) {
     struct part part = {0};
     enum fit fit = value_fits(m, m->doc->root, m->policy->root, &part);
-    if (!tree_new(m)) return MATCH_MEMORY;
+    /* Proofs and reasons of a refusal need it; nothing else does. */
+    if ((fit != FIT_YES || to_judge(m->doc)) && !tree_new(m)) return MATCH_MEMORY;
     enum match_status status = MATCH_OK;
     for (struct object *o = to_judge(m->doc); status == MATCH_OK && o; o = o->next)
         status = is_judged(m->doc, o) ? object_by_tree(m, o, why) : MATCH_OK;
@@ -159,7 +160,6 @@ void matcher_init(struct matcher *m, struct upk_doc *doc) {
     m->doc = doc;
     m->policy = doc->policy;
     m->mem = &doc->mem;
-    mem_clear(&m->rare, sizeof m->rare);
 }
 
 void match_free(struct upk_doc *doc) {
@@ -167,14 +167,15 @@ void match_free(struct upk_doc *doc) {
     doc->matcher = NULL;
 }
 
-/* Nothing left to judge, and a root that is `any`, which plain data is by a look: the common case, without a matcher. */
+/* Nothing left to judge, and a root that is `any`, which plain data and objects are by a look: the common case, without a
+ * matcher. */
 static bool is_plain(const struct upk_doc *doc) {
     if (doc->policy->types[doc->policy->root].kind != UPK_TYPE_ANY || doc->stale || doc->used_up ||
         to_judge(doc))
         return false;
     const struct upk_value v = value_resolve(doc->root);
     if (kind_is_container(v.kind)) return v.as.cell->len == 0 || !(v.as.cell->flags & CELL_ODD);
-    return v.kind < UPK_BUFFER || v.kind == UPK_BYTEARRAY;
+    return v.kind < UPK_BUFFER || v.kind == UPK_BYTEARRAY || v.kind == UPK_OBJECT;
 }
 
 enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t *matches,

@@ -22,7 +22,7 @@ static inline bool no_bar(struct matcher *m, const struct object *o, uint32_t fo
                           const struct upk_form *f) {
     const uint32_t steps = CELL_BUILT | CELL_DID_ITEMS | CELL_DID_PAIRS | CELL_DID_ADDS;
     const uint64_t made = (uint64_t)o->args->len << 32 | (o->cell.flags & steps) << 8 | o->cell.index;
-    struct made_memo *const memo = &m->rare.made[form % MADE_MEMOS];
+    struct made_memo *const memo = &m->made[form % MADE_MEMOS];
     if (memo->form == form && memo->made == made) return true;
     if (form_bars(m, o, f) != BAR_NONE) return false;
     if (m->policy->rows[o->cell.len].special == UPK_SPECIAL_OR) return true; /* operands count too */
@@ -35,8 +35,22 @@ static inline bool one_fits(struct matcher *m, struct upk_value v, uint32_t type
     return value_fits(m, v, type, &part) == FIT_YES && m->pairs <= m->budget;
 }
 
+/* A state of a few members, each of which is decided by a look, as those of an array are: without a goal for it, which would begin
+ * with the arguments again.  Where that was in vain it counts all the same, for nothing else bounds it. */
+static bool few_members_fit(struct matcher *m, struct upk_value state, uint32_t type, uint64_t *in_vain) {
+    struct part whole, part;
+    enum fit fit = value_fits(m, state, type, &whole);
+    if (fit == FIT_OPEN && whole.goal.what == GOAL_TYPE) {
+        struct cursor all = {0};
+        const uint64_t before = m->pairs;
+        fit = goal_next(m, &whole.goal, &all, &part);
+        if (fit != FIT_YES) *in_vain = m->pairs - before;
+    }
+    return fit == FIT_YES && m->pairs <= m->budget;
+}
+
 /* Arguments and a state that are decided at once, as a rule.  False says nothing. */
-static inline bool plainly_fits(struct matcher *m, const struct object *o, uint32_t form) {
+static inline bool plainly_fits(struct matcher *m, const struct object *o, uint32_t form, uint64_t *in_vain) {
     const struct upk_form *f = &m->policy->forms[form];
     if (o->more || f->kw || !no_bar(m, o, form, f)) return false;
     m->pairs++;
@@ -44,8 +58,9 @@ static inline bool plainly_fits(struct matcher *m, const struct object *o, uint3
     for (uint32_t i = 0; i < o->args->len; i++)
         if (!one_fits(m, o->args->items[i], tuple_element(m, t, i))) return false;
     if (o->state.kind == UPK_INVALID) return true;
-    if (o->state.kind != UPK_DICT || o->state.as.cell->flags & CELL_HAS_CELL ||
-        m->policy->types[f->state].kind != UPK_TYPE_RECORD)
+    if (kind_is_container(o->state.kind) && o->state.as.cell->flags & CELL_HAS_CELL)
+        return few_members_fit(m, o->state, f->state, in_vain);
+    if (o->state.kind != UPK_DICT || m->policy->types[f->state].kind != UPK_TYPE_RECORD)
         return one_fits(m, o->state, f->state);
     struct part part;
     m->pairs++;
@@ -54,8 +69,9 @@ static inline bool plainly_fits(struct matcher *m, const struct object *o, uint3
 
 static enum fit form_fits(struct matcher *m, struct object *o, uint32_t form) {
     const uint64_t pairs = m->pairs;
-    if (plainly_fits(m, o, form)) return FIT_YES;
-    m->pairs = pairs;
+    uint64_t in_vain = 0;
+    if (plainly_fits(m, o, form, &in_vain)) return FIT_YES;
+    m->pairs = pairs + in_vain;
     const struct goal g = {.cell = &o->cell, .index = form, .what = GOAL_FORM};
     struct cursor all = {0};
     struct part part;

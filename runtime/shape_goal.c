@@ -239,17 +239,12 @@ uint32_t sure_kinds(struct matcher *m, uint32_t type) {
     return sure->kinds;
 }
 
-enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
-    (void)sure_kinds(m, type);
-    const struct upk_type *t = &m->policy->types[type];
+/* All but a single value against a type of such.  Apart, so that those need none of what is saved for this. */
+__attribute__((noinline)) static enum fit compound_fits(struct matcher *m, struct upk_value v, uint32_t type,
+                                                        const struct upk_type *t, struct part *part) {
     if (v.kind == UPK_DICT && t->kind == UPK_TYPE_RECORD && is_flat(v.as.cell, t)) {
         m->pairs++;
         return flat_record_fits(m, v.as.cell, type, part);
-    }
-    if (v.kind < UPK_BUFFER && t->kind < UPK_TYPE_LIST) { /* a single value, against a type of such */
-        if (!kind_fits(t, v.kind)) return FIT_NO;
-        m->pairs++;
-        return t->kind == UPK_TYPE_ANY || leaf_fits(m, v, t) ? FIT_YES : FIT_NO;
     }
     part->again = false;
     if (v.kind == UPK_OBJECT) {
@@ -269,6 +264,25 @@ enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type
         }
     }
     return fit;
+}
+
+/* Of a type that was not met lately. */
+__attribute__((noinline)) static enum fit fits_at_first(struct matcher *m, struct upk_value v, uint32_t type,
+                                                        struct part *part) {
+    (void)sure_kinds(m, type);
+    return value_fits_by_look(m, v, type, part);
+}
+
+_Static_assert(FIT_NO == false && FIT_YES == true, "a verdict on a leaf is one on its fit");
+
+/* All calls are the last thing done: nothing is saved for them. */
+enum fit value_fits_by_look(struct matcher *m, struct upk_value v, uint32_t type, struct part *part) {
+    const struct upk_type *t = &m->policy->types[type];
+    if (m->sure[type % SURE_MEMOS].type != type) return fits_at_first(m, v, type, part);
+    if (v.kind >= UPK_BUFFER || t->kind >= UPK_TYPE_LIST) return compound_fits(m, v, type, t, part);
+    if (!kind_fits(t, v.kind)) return FIT_NO;
+    m->pairs++;
+    return (enum fit)leaf_fits(m, v, t);
 }
 
 /* ---- parts of a compound */

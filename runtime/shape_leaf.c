@@ -112,6 +112,7 @@ static uint64_t buffer_length(const struct matcher *m, struct upk_value v) {
 
 bool leaf_fits(struct matcher *m, struct upk_value v, const struct upk_type *t) {
     switch (t->kind) {
+    case UPK_TYPE_ANY:
     case UPK_TYPE_NONE:
     case UPK_TYPE_BOOL:
     case UPK_TYPE_FLOAT: return true;

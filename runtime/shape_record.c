@@ -9,7 +9,8 @@
 uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     /* No two strings of one length start at the same place, but for the empty ones, which are equal. */
     size_t slot = ((uintptr_t)key.as.bytes ^ (uintptr_t)type * 7) % FIELD_MEMOS;
-    struct field_memo *memo = &m->rare.fields[slot];
+    struct field_memo *memo = memos_of(m, MEMOS_OF_FIELDS, m->rare.fields, sizeof m->rare.fields);
+    memo += slot;
     if (memo->key == key.as.bytes && memo->len == key.len && memo->type == type && key.as.bytes)
         return memo->field;
     const struct upk_policy *p = m->policy;
@@ -35,7 +36,8 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
 /* Where what such a dict's keys are is noted, or may be; NULL: nowhere. */
 static struct record_memo *memo_of(struct matcher *m, const struct upk_cell *dict, uint32_t type) {
     if (dict->op == 0 || dict->len > 2 * RECORD_KEYS) return NULL;
-    return &m->rare.records[(dict->op + type) % RECORD_MEMOS];
+    struct record_memo *const memos = memos_of(m, MEMOS_OF_RECORDS, m->rare.records, sizeof m->rare.records);
+    return &memos[(dict->op + type) % RECORD_MEMOS];
 }
 
 static bool is_noted(const struct record_memo *memo, const struct upk_cell *dict, uint32_t type) {

@@ -90,7 +90,35 @@ bool do_collect(struct machine *m, unsigned kind) {
     return true;
 }
 
+/* One value for a list, or one pair with a str for key for a dict, that has nothing yet and was used nowhere: no key to compare
+ * with, no mark to heed.  Nested containers come so, and 90 instructions are a third of what the general way takes. */
+static bool is_first(const struct machine *m, const struct upk_cell *c, const struct upk_value *v, size_t n) {
+    if (n > 2 || c->cap | c->flags || m->budgets[UPK_BUDGET_ITEMS] == 0) return false;
+    return c->kind == UPK_LIST ? n == 1 : c->kind == UPK_DICT && n == 2 && v[0].kind == UPK_STR;
+}
+
+static bool grow_first(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
+    struct upk_value *items = mem_alloc(&m->doc->mem, n * sizeof *items);
+    if (!items) return machine_fail_memory(m);
+    const struct upk_value last = v[n - 1];
+    items[0] = v[0];
+    items[n - 1] = last;
+    c->items = items;
+    c->len = c->cap = (uint32_t)n;
+    c->index = m->events < UINT32_MAX ? (uint32_t)m->events : UINT32_MAX;
+    c->size = 1 + (uint32_t)n;
+    c->depth = 2;
+    if (m->most_items == 0) m->most_items = 1;
+    if (ODD_KINDS >> last.kind & 1) c->flags |= CELL_ODD;
+    if (!kind_is_compound(last.kind)) return true;
+    c->flags |= CELL_HAS_CELL;
+    absorb_cell(c, last);
+    if (c->flags & CELL_ABSORBED) m->doc->stale = true; /* by itself */
+    return true;
+}
+
 static bool container_grow(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
+    if (is_first(m, c, v, n)) return grow_first(m, c, v, n);
     if (c->flags & (CELL_FROZEN | CELL_HARD) && m->policy) {
         return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE,
                                    "%s on a %s", upk_op_name(m->op), kind_word(c->kind));

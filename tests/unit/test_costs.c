@@ -148,8 +148,34 @@ static void a_record_is_proved_once_for_all_its_scalars(void **state) {
     free(b.at);
 }
 
+enum { TEXTS = 14, TEXT = 20000, SHARERS = 3000 };
+
+/* A state of long texts that many objects share, and whose last member two alternatives of a union may take. */
+static void a_state_is_looked_through_once_for_all_that_share_it(void **state) {
+    static const uint8_t text_head[] = {'X', TEXT & 255, TEXT >> 8, 0, 0};
+    const struct upk_policy *const policy = trial_policy(
+        *state, "policy p 1; type L = str chars \"a-z\"; module m { class T call() state tuple<"
+                "L, L, L, L, L, L, L, L, L, L, L, L, L, L, tuple<int> | tuple<str>>; } root any;");
+    static char text[TEXT];
+    struct bytes b = {0};
+    struct upk_error err;
+    bool accepted;
+    memset(text, 'x', sizeof text);
+    PUT(&b, "\x80\x04](cm\nT\n"), put_memo(&b, 'r', 0), PUT(&b, "0(");
+    for (int i = 0; i < TEXTS; i++) put(&b, text_head, sizeof text_head), put(&b, text, sizeof text);
+    PUT(&b, "K\1\x85t"), put_memo(&b, 'r', 1), PUT(&b, "0");
+    for (int i = 0; i < SHARERS; i++) put_memo(&b, 'j', 0), PUT(&b, ")R"), put_memo(&b, 'j', 1), PUT(&b, "b");
+    PUT(&b, "e.");
+    const double took = seconds(policy, &b, &accepted, &err);
+    if (!accepted) fail_msg("%u %s", err.code, err.detail);
+    assert_true(took < 0.1 * SLOWER);
+    free(b.at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_state_is_looked_through_once_for_all_that_share_it, trial_set_up,
+                                        trial_tear_down),
         cmocka_unit_test_setup_teardown(chains_of_flags_are_linear, trial_set_up, trial_tear_down),
         cmocka_unit_test(a_record_is_proved_once_for_all_its_scalars),
     };

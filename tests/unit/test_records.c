@@ -211,8 +211,58 @@ static void one_list_of_keys_may_be_that_of_any_number_of_classes(void **state) 
     trial_free(&trial);
 }
 
+/* What a state holds may change after its BUILD: a list, an object that waits for its own. */
+static void a_state_is_judged_as_it_is_in_the_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *build, *later;
+        size_t build_len, later_len;
+        unsigned code;
+    } cases[] = {
+#define CASE(build, later, code) {build, later, sizeof(build) - 1, sizeof(later) - 1, code}
+#define P                        "cm\nP\n)\x81}(X\1\0\0\0xh\0"
+#define Q                        "X\1\0\0\0oh\1"
+#define T                        "cm\nT\n)R(h\0K\1"
+        CASE(P "ub", "", UPK_OK),
+        CASE(P "ub", "h\0K\1a", UPK_OK),
+        CASE(P "ub", "h\0X\1\0\0\0sa", UPK_ERR_RECIPE),
+        CASE(P Q "ub", "", UPK_OK),
+        CASE(P Q "ub", "h\1}X\1\0\0\0nK\1sb", UPK_OK),
+        CASE(P Q "ub", "h\1}X\1\0\0\0nX\1\0\0\0ssb", UPK_ERR_RECIPE),
+        CASE(P Q "ub", "h\0h\1a", UPK_ERR_RECIPE),
+        CASE(T "\x86h\1tb", "", UPK_OK),
+        CASE(T "\x86h\1tb", "h\1}X\1\0\0\0nX\1\0\0\0ssb", UPK_ERR_RECIPE),
+        CASE(T "X\1\0\0\0s\x86h\1tb", "", UPK_ERR_RECIPE),
+        CASE(T "\x86h\0tb", "", UPK_ERR_RECIPE),
+        CASE(T "\x86h\1tb", "h\0K\1a", UPK_OK),
+        CASE(T "\x86h\1tb", "h\0X\1\0\0\0sa", UPK_ERR_RECIPE),
+#undef CASE
+#undef P
+#undef Q
+#undef T
+    };
+    struct trial trial;
+    trial_init(&trial);
+    const struct upk_policy *const policy = trial_policy(
+        &trial,
+        "policy p 1; module m { class P new() state { x: list<int>, o?: m::Q };"
+        "  class Q new() state? { n: int }; class T call() state tuple<tuple<list<int>, int>, m::Q>; }");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct bytes b;
+        b.len = 0;
+        ADD(&b, "\x80\x02](]q\0cm\nQ\n)\x81q\1");
+        add(&b, cases[i].build, cases[i].build_len);
+        add(&b, cases[i].later, cases[i].later_len);
+        ADD(&b, "e.");
+        const unsigned code = verdict(policy, &b);
+        if (code != cases[i].code) fail_msg("case %zu: %u", i, code);
+    }
+    trial_free(&trial);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_state_is_judged_as_it_is_in_the_end),
         cmocka_unit_test(an_object_is_judged_behind_others_as_alone),
         cmocka_unit_test(there_may_be_any_number_of_lists_of_keys),
         cmocka_unit_test(one_list_of_keys_may_be_that_of_any_number_of_classes),
