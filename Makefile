@@ -65,7 +65,7 @@ GRAMMAR := parse scan keywords
 CLI := $(wildcard tools/cli*.c)
 # What they need of the compiler: unpickle links no more of it.
 CLI_OF_COMPILER := unicode shipped suggest mem
-POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/policy_file.c tools/stderr_sink.c
+POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/diff.c tools/fmt.c tools/policy_file.c tools/stderr_sink.c $(wildcard tools/learn*.c)
 SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
@@ -126,6 +126,7 @@ $(BUILD)/policies/shipped.inc: $(SHIPPED_H)
 DEFINES_compiler/gperf = -DGPERF_PATH="\"$$(command -v $(GPERF))\""
 DEFINES_tools/policyc = -DPOLICY_DIR='"$(POLICY_DIR)"'
 DEFINES_tools/try = $(DEFINES_tools/policyc)
+DEFINES_tools/learn_compile = $(DEFINES_tools/policyc)
 DEFINES_tests/fuzz/cpython = -DPYTHON='"$(PYTHON)"'
 DEFINES_tests/unit/corpus = -DCORPUS_DIR='"$(BUILD)/corpus"'
 DEFINED := $(patsubst DEFINES_%,%,$(filter DEFINES_%,$(.VARIABLES)))
@@ -387,7 +388,7 @@ bench: $(BUILD)/pic/bench.so $(BUILD)/release/tests/bench/shapes $(BUILD)/bench/
 
 $(eval $(call guard,bench_guard,tests/bench/bench.policy))
 
-bench-python: $(BUILD)/pic/bench.so $(python_DIR)/bench_guard$(PY_SUFFIX) $(BUILD)/bench/stamp
+bench-python: $(BUILD)/pic/bench.so $(foreach g,bench agentix pysandboxes,$(python_DIR)/$(g)_guard$(PY_SUFFIX)) $(BUILD)/bench/stamp
 	@$(PYTHON) -B tests/bench/python.py $(BUILD)/pic/bench.so $(python_DIR)/bench_guard$(PY_SUFFIX) $(BUILD)/bench $(BENCH)
 
 # ---- source text --------------------------------------------------------------------------------------------------------

@@ -346,3 +346,11 @@ bool list_policy(const struct upk_policy *p, bool spellings, struct output *o) {
     }
     return !o->mem->failed;
 }
+
+void list_put_form(struct type_lines *types, struct output *o, const struct upk_row *row,
+                   const struct upk_form *f) {
+    struct listing l = {.policy = types->policy, .o = o, .types = *types};
+    put_maker(&l, o, row, f);
+    put_steps(&l, o, f);
+    *types = l.types;
+}

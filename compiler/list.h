@@ -8,11 +8,14 @@
 #ifndef COMPILER_LIST_H
 #define COMPILER_LIST_H
 
-#include "../runtime/upk_tables.h"
-#include "output.h"
+#include "list_type.h"
 
 /* Appends the listing of a channel; with `spellings` also how streams may write each name that is granted.
  * false: out of memory. */
 bool list_policy(const struct upk_policy *p, bool spellings, struct output *o);
+
+/* Appends one way to make an object as a line of the listing has it: maker and steps. */
+void list_put_form(struct type_lines *types, struct output *o, const struct upk_row *row,
+                   const struct upk_form *f);
 
 #endif

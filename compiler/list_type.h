@@ -14,6 +14,9 @@
 
 struct type_note;
 
+/* The i-th type that `type` holds directly; false: it holds no more. */
+bool type_part(const struct upk_policy *p, uint32_t type, uint32_t i, uint32_t *part);
+
 struct type_lines {
     struct mem *mem;
     const struct upk_policy *policy; /* borrowed */

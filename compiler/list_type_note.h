@@ -18,7 +18,4 @@ struct type_note {
     uint32_t stamp; /* the union that is being planned and holds it */
 };
 
-/* The i-th type that `type` holds directly; false: it holds no more. */
-bool type_part(const struct upk_policy *p, uint32_t type, uint32_t i, uint32_t *part);
-
 #endif

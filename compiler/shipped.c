@@ -65,9 +65,18 @@ const struct shipped *shipped_of_class(struct text module, struct text name) {
 }
 
 const struct shipped *shipped_of_row(struct text module, struct text name) {
+    return shipped_next_of_row(module, name, NULL);
+}
+
+/* Rows stand in the order of the fragments. */
+const struct shipped *shipped_next_of_row(struct text module, struct text name,
+                                          const struct shipped *before) {
+    const size_t from = before == NULL ? 0 : (size_t)(before - fragments) + 1;
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (text_is(module, rows[i].module) && text_is(name, rows[i].name)) {
-            return shipped_fragment(&rows[i]);
+        const struct shipped *const fragment = fragment_of(rows[i].file);
+        if ((size_t)(fragment - fragments) >= from && text_is(module, rows[i].module) &&
+            text_is(name, rows[i].name)) {
+            return fragment;
         }
     }
     return NULL;

@@ -29,6 +29,8 @@ const struct shipped *shipped_need(const struct shipped *s, size_t n);
 const struct shipped *shipped_of_class(struct text module, struct text name);
 /* The same, of what has a row of that name: classes, functions and consts, but no class that only a function makes. */
 const struct shipped *shipped_of_row(struct text module, struct text name);
+/* The next one of those, behind `before`. */
+const struct shipped *shipped_next_of_row(struct text module, struct text name, const struct shipped *before);
 /* The class of that name, whatever its module. */
 const struct shipped_class *shipped_named(struct text name);
 /* By a name that may be its own: `datetime', `std.datetime', `std/datetime.policy'. */

@@ -405,6 +405,12 @@ bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char 
 bool upk_object_args(struct upk_value v, struct upk_value *args);   /* a TUPLE */
 bool upk_object_kwargs(struct upk_value v, struct upk_value *kw);   /* a DICT; false: none */
 bool upk_object_state(struct upk_value v, struct upk_value *state); /* false: none */
+/* How it was made, after normalisation: *verb is UPK_VERB_CALL or UPK_VERB_NEW of upk_tables.h (0 without a policy), *steps the
+ * enum upk_step that it took. */
+bool upk_object_how(struct upk_value v, unsigned *verb, unsigned *steps);
+/* All objects of the document in the order in which the stream made them, also those that it dropped again: begins with
+ * UPK_INVALID; false: there are no more. */
+bool upk_next_object(const struct upk_doc *doc, struct upk_value *v);
 /* A field by name: of an OBJECT, wherever Python keeps it: in the state (a dict; both dicts of `__slots__`; a list whose places
  * the policy names; the `__dict__` of a pydantic state), else among the keywords, else among the arguments, which have the names
  * that the policy gives them (an argument that may repeat is no field).  Of a DICT, the value of the str key.  A document that

@@ -214,6 +214,7 @@ enum upk_form_flag {
     UPK_HOOKS(UPK_X)
 #undef UPK_X
         UPK_FORM_FLAGS = 255,
+    UPK_FORM_RUNS_ALL = 252, /* the bits of all hooks */
     /* Equality runs code: such an object is never compared by its identity. */
     UPK_FORM_RUNS_EQUALITY = UPK_FORM_RUNS_HASH | UPK_FORM_RUNS_EQ
 };

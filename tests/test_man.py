@@ -48,9 +48,9 @@ def check_lint(tally, pages):
 
 def check_options(tally, build):
     page = section(rendered("docs/man/policyc.1"), "OPTIONS")
-    parts = re.split(r"^ +policyc (list|try)\n", page, flags=re.M)
-    texts = {"policyc": parts[0], "policyc list": parts[parts.index("list") + 1], "policyc try": parts[parts.index("try") + 1],
-             "unpickle": section(rendered("docs/man/unpickle.1"), "OPTIONS")}
+    parts = re.split(r"^ +(policyc \w+)\n", page, flags=re.M)
+    texts = {"policyc": parts[0], **dict(zip(parts[1::2], parts[2::2])), "unpickle": section(rendered("docs/man/unpickle.1"), "OPTIONS")}
+    tally.check({"policyc list", "policyc diff", "policyc try", "policyc fmt"} <= set(texts), "policyc(1), its commands: %s" % sorted(texts))
     for program, text in texts.items():
         words = program.split()
         status, output = run([os.path.join(build, words[0]), *words[1:], "--help"])

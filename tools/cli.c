@@ -94,6 +94,7 @@ enum option_id {
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_POLICY,
+    OPTION_INTO,
     OPTION_INSPECT,
     OPTION_OPCODES,
     OPTION_LIST,
@@ -102,7 +103,7 @@ enum option_id {
     OPTION_DIAGNOSTICS
 };
 
-enum { FOR_HOST = 1, FOR_TRY = 2, FOR_BOTH = 3 };
+enum { FOR_HOST = 1, FOR_TRY = 2, FOR_BOTH = 3, FOR_LEARN = 4, FOR_ALL = 7 };
 
 static const struct option {
     const char *name, *brief; /* with their dashes; brief may be NULL */
@@ -113,17 +114,18 @@ static const struct option {
     {"--print", NULL, true, FOR_BOTH, OPTION_PRINT},
     {"--tsv", NULL, false, FOR_BOTH, OPTION_TSV},
     {"--json-lines", NULL, false, FOR_BOTH, OPTION_JSON_LINES},
-    {"--files-from", NULL, true, FOR_BOTH, OPTION_FILES_FROM},
-    {"--buffer", NULL, true, FOR_BOTH, OPTION_BUFFER},
-    {"--help", "-h", false, FOR_BOTH, OPTION_HELP},
-    {"--version", NULL, false, FOR_BOTH, OPTION_VERSION},
-    {"--policy", "-p", true, FOR_HOST, OPTION_POLICY},
+    {"--files-from", NULL, true, FOR_ALL, OPTION_FILES_FROM},
+    {"--buffer", NULL, true, FOR_ALL, OPTION_BUFFER},
+    {"--help", "-h", false, FOR_ALL, OPTION_HELP},
+    {"--version", NULL, false, FOR_ALL, OPTION_VERSION},
+    {"--policy", "-p", true, FOR_HOST | FOR_LEARN, OPTION_POLICY},
+    {"--into", NULL, true, FOR_LEARN, OPTION_INTO},
     {"--inspect", NULL, false, FOR_HOST, OPTION_INSPECT},
     {"--opcodes", NULL, true, FOR_HOST, OPTION_OPCODES},
     {"--list-policies", NULL, false, FOR_HOST, OPTION_LIST},
-    {"--include", "-I", true, FOR_TRY, OPTION_INCLUDE},
-    {"--policy-dir", NULL, true, FOR_TRY, OPTION_POLICY_DIR},
-    {"--diagnostics", NULL, true, FOR_TRY, OPTION_DIAGNOSTICS},
+    {"--include", "-I", true, FOR_TRY | FOR_LEARN, OPTION_INCLUDE},
+    {"--policy-dir", NULL, true, FOR_TRY | FOR_LEARN, OPTION_POLICY_DIR},
+    {"--diagnostics", NULL, true, FOR_TRY | FOR_LEARN, OPTION_DIAGNOSTICS},
 };
 
 static const char help_host[] =
@@ -146,6 +148,33 @@ static const char help_try[] = "usage: policyc try POLICYFILE[:CHANNEL] [options
                                "  -I, --include DIR    look for included files there, too (repeatable)\n"
                                "  --policy-dir DIR     where the shipped policies stand\n"
                                "  --diagnostics FORM   errors of the policy as text (the default) or json\n";
+
+static const char help_learn[] =
+    "usage: policyc learn [--into FILE.policy[:CHANNEL]] [-p BASE.policy[:CHANNEL]] [options] DATA.pkl...\n"
+    "\n"
+    "Observes pickles without building anything and writes the smallest policy that admits them, to standard "
+    "output\n"
+    "or into a file.  What is written was compiled, and has decided every pickle again.\n"
+    "\n"
+    "  --into FILE.policy add what is missing to this file, in a block that learn keeps; what people wrote "
+    "stays.\n"
+    "                     The former file is kept as FILE.policy.old, .old_1 and so on\n"
+    "  -p, --policy BASE.policy\n"
+    "                     learn nothing of pickles that this policy admits; without --into print what it "
+    "lacks\n"
+    "  --files-from LIST  also learn from the files named in LIST, one a line; `-' reads it from standard "
+    "input\n"
+    "  --buffer FILE      an out-of-band buffer (PEP 574); repeat in the order of the stream\n"
+    "  -I, --include DIR  look for included files in DIR, after the including file's own folder\n"
+    "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"
+    "  --diagnostics FORM errors in a policy as text (the default) or as json, one object a line\n"
+    "  -h, --help         print this\n"
+    "      --version      print the version\n"
+    "\n"
+    "Exit status: 0 all pickles are admitted, 1 some are not, 2 errors in the usage or a policy, 3 a file "
+    "cannot "
+    "be\n"
+    "read or written.\n";
 
 static const char help_both[] =
     "  --print FORM         how to print values: repr (the default), tree, json, none\n"
@@ -215,6 +244,7 @@ static enum cli_exit set_option(struct cli *c, enum option_id id, const char *va
     case OPTION_HELP: c->help = true; break;
     case OPTION_VERSION: c->version = true; break;
     case OPTION_POLICY: c->policy = value; break;
+    case OPTION_INTO: c->into = value; break;
     case OPTION_INSPECT: c->inspect = true; break;
     case OPTION_OPCODES: return read_families(c, value) ? CLI_ACCEPTED : CLI_USAGE;
     case OPTION_LIST: c->list_policies = true; break;
@@ -227,7 +257,7 @@ static enum cli_exit set_option(struct cli *c, enum option_id id, const char *va
 
 /* `--name`, `--name=value`, `-x` or `-xvalue`; *value is NULL where none is attached. */
 static const struct option *find_option(const struct cli *c, const char *arg, const char **value) {
-    unsigned whom = c->host ? FOR_HOST : FOR_TRY;
+    unsigned whom = c->host ? FOR_HOST : c->learn ? FOR_LEARN : FOR_TRY;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct option *o = &options[i];
         size_t n = strlen(o->name);
@@ -248,7 +278,7 @@ static const struct option *find_option(const struct cli *c, const char *arg, co
 
 /* The first name of `policyc try` is the policy's, wherever it stands. */
 static bool add_operand(struct cli *c, const char *arg) {
-    if (c->host || c->policy) return add_name(c, &c->files, arg);
+    if (c->host || c->learn || c->policy) return add_name(c, &c->files, arg);
     c->policy = arg;
     return true;
 }
@@ -294,7 +324,7 @@ enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
     enum cli_exit status = parse_arguments(c, argc, argv, &lists);
     if (status != CLI_ACCEPTED) return status;
     if (c->help) {
-        printf("%s%s", c->host ? help_host : help_try, help_both);
+        printf("%s%s", c->host ? help_host : c->learn ? help_learn : help_try, c->learn ? "" : help_both);
         return CLI_ACCEPTED;
     }
     if (c->version) {
@@ -302,7 +332,7 @@ enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
         return CLI_ACCEPTED;
     }
     if (c->list_policies) return CLI_ACCEPTED;
-    if (!c->inspect && !c->policy)
+    if (!c->learn && !c->inspect && !c->policy)
         return wrong(c, c->host ? "name a policy (-p) or --inspect" : "name a policy file");
     if (c->inspect && c->policy) return wrong(c, "-p and --inspect exclude each other");
     if (c->has_families && !c->inspect)

@@ -27,6 +27,8 @@ struct cli {
     bool tsv, json_lines, inspect, list_policies, help, version;
     bool json;          /* messages about the policy as JSON */
     const char *policy; /* POLICY[:CHANNEL] as given; NULL: none */
+    bool learn;         /* policyc learn: */
+    const char *into;   /* a file to write; NULL: none */
     bool has_families;
     uint32_t families;
     const char *policy_dir; /* NULL: the one compiled in */

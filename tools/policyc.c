@@ -10,19 +10,23 @@
 #include "../compiler/emit.h"
 #include "../compiler/emit_python.h"
 #include "cli.h"
+#include "diff.h"
+#include "fmt.h"
+#include "learn.h"
 #include "list.h"
 #include "stderr_sink.h"
 #include "try.h"
 
 struct options {
-    bool list; /* policyc list */
+    bool list, diff; /* policyc list, policyc diff */
     const char *input, *output;
+    const char *other;  /* of diff: the new policy */
     const char *python; /* name of a module to write into `output`; NULL: none */
     bool depfile, spellings, json;
     struct compile_options compile;
 };
 
-/* Of `policyc FILE` and `policyc list`. */
+/* Of `policyc FILE`, `policyc list` and `policyc diff`. */
 #define COMMON_OPTIONS                                                                             \
     "  -I DIR             look for included files in DIR, after the including file's own folder\n" \
     "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"                         \
@@ -36,6 +40,9 @@ static const char help[] =
     "       policyc FILE.policy --python NAME -o DIR [-MD] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc list FILE.policy[:CHANNEL] [--spellings] [-I DIR]... [--policy-dir DIR]\n"
     "       policyc try FILE.policy[:CHANNEL] [OPTION]... FILE...\n"
+    "       policyc diff OLD.policy[:CHANNEL] NEW.policy[:CHANNEL] [-I DIR]... [--policy-dir DIR]\n"
+    "       policyc learn [--into FILE.policy[:CHANNEL]] [-p BASE.policy[:CHANNEL]] DATA.pkl...\n"
+    "       policyc fmt [--check] FILE.policy...\n"
     "\n"
     "Compiles a policy for pickles to C tables for libupk.\n"
     "\n"
@@ -45,7 +52,10 @@ static const char help[] =
     "                     of CPython: NAME.c, NAME.h, NAMEmodule.c and the type stubs NAME.pyi\n"
     "  -MD                write OUT.d too: dependencies for make\n" COMMON_OPTIONS
     "`policyc list` prints what the policy grants, to be read and diffed; --help tells more.\n"
+    "`policyc diff` tells what a new version grants more and less; --help tells more.\n"
     "`policyc try --help` tells how to decide pickles under a policy without compiling C.\n"
+    "`policyc learn` makes a policy from pickles; --help tells more.\n"
+    "`policyc fmt` lays policies out as all are; --help tells more.\n"
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read or written.\n";
 
 static const char help_list[] =
@@ -57,6 +67,20 @@ static const char help_list[] =
     "\n"
     "  --spellings        also the other names under which streams may write what is granted\n" COMMON_OPTIONS
     "Exit status: 0 good, 2 errors in the policy or the usage, 3 a file cannot be read.\n";
+
+static const char help_diff[] =
+    "usage: policyc diff OLD.policy[:CHANNEL] NEW.policy[:CHANNEL] [-I DIR]... [--policy-dir DIR]\n"
+    "\n"
+    "Compiles two versions of a policy in memory and prints of each channel, or of the one named, whether "
+    "NEW "
+    "grants\n"
+    "the same as OLD, less, or more, and where: a line for each finding, graded high, medium or low.  What "
+    "could "
+    "not be\n"
+    "shown to be contained in what OLD grants counts as more.\n"
+    "\n" COMMON_OPTIONS "Exit status: 0 nothing is widened, 1 something is, 2 errors in a policy or the "
+    "usage, 3 a file cannot be "
+    "read.\n";
 
 static enum cli_exit usage(const struct options *o, const char *message, const char *what) {
     char text[640];
@@ -99,7 +123,7 @@ enum option_id {
     OPTION_DIAGNOSTICS
 };
 
-enum { FOR_COMPILE = 1, FOR_LIST = 2, FOR_BOTH = 3 };
+enum { FOR_COMPILE = 1, FOR_LIST = 2, FOR_DIFF = 4, FOR_ALL = 7 };
 
 static const struct option {
     const char *name;
@@ -107,21 +131,21 @@ static const struct option {
     unsigned for_whom;
     enum option_id id;
 } options[] = {
-    {"--help", false, FOR_BOTH, OPTION_HELP},
-    {"-h", false, FOR_BOTH, OPTION_HELP},
-    {"--version", false, FOR_BOTH, OPTION_VERSION},
+    {"--help", false, FOR_ALL, OPTION_HELP},
+    {"-h", false, FOR_ALL, OPTION_HELP},
+    {"--version", false, FOR_ALL, OPTION_VERSION},
     {"--spellings", false, FOR_LIST, OPTION_SPELLINGS},
     {"-MD", false, FOR_COMPILE, OPTION_DEPFILE},
     {"-o", true, FOR_COMPILE, OPTION_OUTPUT},
     {"--python", true, FOR_COMPILE, OPTION_PYTHON},
-    {"-I", true, FOR_BOTH, OPTION_INCLUDE},
-    {"--policy-dir", true, FOR_BOTH, OPTION_POLICY_DIR},
-    {"--diagnostics", true, FOR_BOTH, OPTION_DIAGNOSTICS},
+    {"-I", true, FOR_ALL, OPTION_INCLUDE},
+    {"--policy-dir", true, FOR_ALL, OPTION_POLICY_DIR},
+    {"--diagnostics", true, FOR_ALL, OPTION_DIAGNOSTICS},
 };
 
 /* `--name`, `--name VALUE`, `--name=VALUE`, `-x VALUE` or `-xVALUE`; *value is NULL where none is attached. */
 static const struct option *option_find(const struct options *o, const char *given, const char **value) {
-    const unsigned whom = o->list ? FOR_LIST : FOR_COMPILE;
+    const unsigned whom = o->list ? FOR_LIST : o->diff ? FOR_DIFF : FOR_COMPILE;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct option *option = &options[i];
         const size_t len = strlen(option->name);
@@ -145,7 +169,7 @@ static const struct option *option_find(const struct options *o, const char *giv
 static bool option_set(struct options *o, enum option_id id, const char *value, const char **includes,
                        enum cli_exit *status) {
     switch (id) {
-    case OPTION_HELP: *status = print_out(o->list ? help_list : help); return false;
+    case OPTION_HELP: *status = print_out(o->list ? help_list : o->diff ? help_diff : help); return false;
     case OPTION_VERSION: *status = print_out("policyc " UPK_VERSION "\n"); return false;
     case OPTION_SPELLINGS: o->spellings = true; break;
     case OPTION_DEPFILE: o->depfile = true; break;
@@ -199,18 +223,24 @@ static bool parse(int argc, char **argv, struct options *o, const char **include
             if (!option_read(o, argv, argc, &i, includes, status)) {
                 return false;
             }
-        } else if (o->input != NULL) {
-            *status = usage(o, "one policy at a time", "");
+        } else if (o->input != NULL && (!o->diff || o->other != NULL)) {
+            *status = usage(o, o->diff ? "two policies at a time" : "one policy at a time", "");
             return false;
         } else if (argv[i][0] == '\0') {
             *status = usage(o, "the policy's name is empty", "");
             return false;
+        } else if (o->input != NULL) {
+            o->other = argv[i];
         } else {
             o->input = argv[i];
         }
     }
     if (o->input == NULL) {
         *status = usage(o, "no policy is named", "");
+        return false;
+    }
+    if (o->diff && o->other == NULL) {
+        *status = usage(o, "only one policy is named", "");
         return false;
     }
     if (o->depfile && o->output == NULL) {
@@ -231,8 +261,15 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "try") == 0) {
         return try_main(argc - 1, argv + 1);
     }
-    if (argc > 1 && strcmp(argv[1], "list") == 0) {
-        o.list = true;
+    if (argc > 1 && strcmp(argv[1], "learn") == 0) {
+        return learn_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && strcmp(argv[1], "fmt") == 0) {
+        return fmt_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && (strcmp(argv[1], "list") == 0 || strcmp(argv[1], "diff") == 0)) {
+        o.list = argv[1][0] == 'l';
+        o.diff = !o.list;
         argc--;
         argv++;
     }
@@ -242,7 +279,9 @@ int main(int argc, char **argv) {
     if (includes == NULL) {
         status = usage(&o, "out of memory", "");
     } else if (parse(argc, argv, &o, includes, &status)) {
-        status = o.list ? list_run(&o.compile, o.spellings, o.json) : run(&o);
+        status = o.list   ? list_run(&o.compile, o.spellings, o.json)
+                 : o.diff ? diff_run(&o.compile, o.other, o.json)
+                          : run(&o);
     }
     free(includes);
     return (int)status;

@@ -6,7 +6,8 @@
  *   - messages are printable, whatever the bytes; as JSON each is a valid line, and there are as many errors;
  *   - at most one hint belongs to an error;
  *   - a model's rows, aliases, fields and classes are sorted and none is there twice; types are well formed;
- *   - of some inputs, because gperf is slow: its tables are what the runtime takes, and can be listed.
+ *   - what compiles has a canonical form; a canonical form is one itself, and has as many errors as the input;
+ *   - of some inputs, because gperf is slow: its tables are what the runtime takes, can be listed, and are the same as they are.
  *
  * Includes of shipped fragments are found where it runs in the top folder.
  *
@@ -17,6 +18,8 @@
 #include <string.h>
 
 #include "../../compiler/compile.h"
+#include "../../compiler/diff.h"
+#include "../../compiler/format.h"
 #include "../../compiler/list.h"
 #include "../../compiler/tables.h"
 #include "../../runtime/upk.h"
@@ -127,9 +130,12 @@ static void require_tables(const struct compiled *compiled, struct diag *d) {
     for (size_t i = 0; i < compiled->model_count; i++) {
         struct tables tables;
         struct upk_error err;
+        struct diff_verdict verdict;
         if (!tables_build(compiled, &compiled->models[i], d, &tables)) continue;
         REQUIRE(upk_policy_check(&tables.policy, &err));
         REQUIRE(list_policy(&tables.policy, true, &listing));
+        REQUIRE(diff_channel(&tables.policy, &tables.policy, &listing, &verdict));
+        REQUIRE(!verdict.widened && !verdict.narrowed);
         tables_free(&tables);
     }
     for (size_t i = 0; i < listing.len; i++) {
@@ -164,6 +170,33 @@ static size_t compile(const uint8_t *data, size_t size, enum how how, bool table
     return errors;
 }
 
+static bool format(struct text bytes, struct output *out) {
+    struct diag d;
+    diag_init(&d, (struct diag_sink){.write = NULL});
+    const bool good = format_policy(text_of("fuzz.policy"), bytes, &d, out);
+    REQUIRE(good == (diag_error_count(&d) == 0));
+    REQUIRE(!d.io); /* a form with other words */
+    diag_free(&d);
+    return good;
+}
+
+static void require_format(struct text bytes, size_t errors) {
+    struct mem mem;
+    struct output once, twice;
+    mem_init(&mem, MOST_MEMORY);
+    output_init(&once, &mem);
+    output_init(&twice, &mem);
+    if (format(bytes, &once)) {
+        const struct text made = {once.bytes, once.len};
+        REQUIRE(format(made, &twice));
+        REQUIRE(text_equal(made, (struct text){twice.bytes, twice.len}));
+        REQUIRE(compile((const uint8_t *)made.at, made.len, QUIET, false) == errors);
+    } else {
+        REQUIRE(errors != 0 || mem.failed);
+    }
+    mem_free(&mem);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *const text = size == 0 ? (const uint8_t *)"" : data;
     unsigned sum = 0;
@@ -171,5 +204,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t errors = compile(text, size, QUIET, sum % LISTED_OF == 0);
     REQUIRE(compile(text, size, TEXT, false) == errors);
     REQUIRE(compile(text, size, JSON, false) == errors);
+    require_format((struct text){(const char *)text, size}, errors);
     return 0;
 }

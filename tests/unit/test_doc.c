@@ -443,6 +443,50 @@ static void keywords_of_a_partial_are_keywords(void **state) {
     upk_doc_free(doc);
 }
 
+/* The next object and how it was made; verb 0: there is none. */
+static unsigned next_made(const struct upk_doc *doc, struct upk_value *v, unsigned *steps) {
+    unsigned verb = 0;
+    if (!upk_next_object(doc, v)) return 0;
+    assert_true(upk_object_how(*v, &verb, steps));
+    return verb;
+}
+
+static void all_objects_are_found_and_how_they_were_made(void **state) {
+    const struct upk_policy *const policy = trial_policy(*state, spelled_policy);
+    struct upk_value v = {.kind = UPK_INVALID};
+    unsigned steps = 0;
+    /* The getattr spells a name, and the partial is used up. */
+    struct upk_doc *doc = DECODE(policy, "\x80\x02"
+                                         "c__builtin__\ngetattr\ncm\nK\nX\x07\0\0\0__new__\x86Rq\x01"
+                                         "0"
+                                         "cfunctools\npartial\nh\x01\x85R(h\x01"
+                                         "cm\nK\nK\x05\x86}X\x01\0\0\0kK\x06sNtb)R.");
+    assert_int_equal(next_made(doc, &v, &steps), UPK_VERB_NEW);
+    assert_int_equal(steps, UPK_STEP_KEYWORDS);
+    assert_int_equal(next_made(doc, &v, &steps), 0);
+    upk_doc_free(doc);
+
+    /* Dropped ones too; items by steps, and with the call. */
+    v.kind = UPK_INVALID;
+    doc = DECODE(policy, "\x80\x02"
+                         "cm\nL\n)\x81(K\x01K\x02"
+                         "e0" BASE("L", "list") "(I1\nltR.");
+    assert_int_equal(next_made(doc, &v, &steps), UPK_VERB_NEW);
+    assert_int_equal(steps, UPK_STEP_ITEMS);
+    assert_int_equal(upk_len(v), 2);
+    assert_int_equal(next_made(doc, &v, &steps), UPK_VERB_NEW);
+    assert_int_equal(steps, UPK_STEP_ITEMS);
+    assert_int_equal(upk_len(v), 1);
+    assert_int_equal(next_made(doc, &v, &steps), 0);
+    upk_doc_free(doc);
+
+    doc = DECODE(policy, "\x80\x02K\x01.");
+    v.kind = UPK_INVALID;
+    assert_false(upk_next_object(doc, &v));
+    assert_false(upk_object_how(upk_doc_root(doc), &steps, &steps));
+    upk_doc_free(doc);
+}
+
 /* ---- what the document stands on */
 
 static void a_copied_input_may_be_overwritten(void **state) {
@@ -480,6 +524,7 @@ int main(void) {
         TEST(steps_give_the_members_too),
         TEST(a_tuple_subclass_has_the_arguments_that_its_row_took),
         TEST(keywords_of_a_partial_are_keywords),
+        TEST(all_objects_are_found_and_how_they_were_made),
         TEST(a_copied_input_may_be_overwritten),
     };
 #undef TEST

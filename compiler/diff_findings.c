@@ -1,0 +1,152 @@
+/* Findings: collected, sorted by grade and place, written a line each.  Layer: see diff_findings.h. */
+#include "diff_findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "notation.h"
+
+enum { MOST_FINDINGS = 1000, MOST_TEXT = 160, MOST_PIECES = 24 };
+
+struct finding {
+    unsigned how;
+    enum diff_grade grade;
+    struct text place, was, is;
+    const char *sentence;
+    size_t number;
+};
+
+static const char *const grade_words[] = {"low", "medium", "high"};
+
+bool diff_init(struct diff *d, const struct upk_policy *old, const struct upk_policy *new, struct mem *m) {
+    *d = (struct diff){.mem = m, .old = old, .new = new};
+    array_init(&d->findings, m, sizeof(struct finding));
+    output_init(&d->scratch, m);
+    return inclusion_init(&d->into_old, new, old, m) && inclusion_init(&d->into_new, old, new, m) &&
+           type_lines_init(&d->old_lines, old, m) && type_lines_init(&d->new_lines, new, m);
+}
+
+bool diff_is_full(const struct diff *d) {
+    return d->findings.count >= MOST_FINDINGS || d->mem->failed || d->into_old.exhausted ||
+           d->into_new.exhausted;
+}
+
+/* ---- texts ------------------------------------------------------------ */
+
+struct text diff_kept(struct diff *d) {
+    struct text t = {"", 0};
+    if (d->scratch.len > MOST_TEXT) {
+        d->scratch.len = MOST_TEXT - 3;
+        output_text(&d->scratch, "...");
+    }
+    if (d->scratch.len != 0) (void)mem_text(d->mem, d->scratch.bytes, d->scratch.len, &t);
+    d->scratch.len = 0;
+    return t;
+}
+
+struct text diff_type_text(struct diff *d, bool of_new, uint32_t type) {
+    if (type == 0) return (struct text){"", 0};
+    type_put_meaning(of_new ? &d->new_lines : &d->old_lines, &d->scratch, type);
+    return diff_kept(d);
+}
+
+const struct diff_place *diff_below(struct diff *d, const struct diff_place *up, struct text piece) {
+    struct diff_place *const place = mem_alloc(d->mem, 1, sizeof *place);
+    if (!place) return NULL;
+    *place = (struct diff_place){up, piece};
+    return place;
+}
+
+const struct diff_place *diff_below_name(struct diff *d, const struct diff_place *up, const char *before,
+                                         struct text name) {
+    output_text(&d->scratch, before);
+    notation_name(&d->scratch, name);
+    return diff_below(d, up, diff_kept(d));
+}
+
+/* Of a long path the first piece and the last ones. */
+static struct text place_text(struct diff *d, const struct diff_place *at) {
+    struct text pieces[MOST_PIECES];
+    size_t count = 0;
+    const struct diff_place *p = at;
+    for (; p && p->up && count < MOST_PIECES; p = p->up) pieces[count++] = p->piece;
+    const bool whole = !p || !p->up;
+    for (; p && p->up; p = p->up) {
+    }
+    if (p) output_bytes(&d->scratch, p->piece.at, p->piece.len);
+    if (!whole) output_text(&d->scratch, " ... ");
+    while (count > 0) {
+        count--;
+        output_bytes(&d->scratch, pieces[count].at, pieces[count].len);
+    }
+    struct text t = {"", 0};
+    (void)mem_text(d->mem, d->scratch.bytes, d->scratch.len, &t);
+    d->scratch.len = 0;
+    return t;
+}
+
+/* ---- findings ------------------------------------------------------------ */
+
+void diff_find(struct diff *d, const struct diff_place *at, unsigned how, enum diff_grade grade,
+               struct text was, struct text is, const char *sentence) {
+    d->how |= how;
+    if (how == 0 || d->mem->failed) return;
+    if (d->findings.count >= MOST_FINDINGS) {
+        d->more = true;
+        return;
+    }
+    const struct finding f = {.how = how,
+                              .grade = how & DIFF_WIDENED ? grade : DIFF_LOW,
+                              .place = place_text(d, at),
+                              .was = was,
+                              .is = is,
+                              .sentence = how & DIFF_WIDENED ? sentence : "Less is taken than before.",
+                              .number = d->findings.count};
+    array_add(&d->findings, &f);
+}
+
+static int compare_findings(const void *a, const void *b) {
+    const struct finding *const x = a, *const y = b;
+    if (x->grade != y->grade) return x->grade > y->grade ? -1 : 1;
+    const int c = text_compare(x->place, y->place);
+    return c != 0 ? c : (x->number > y->number) - (x->number < y->number);
+}
+
+static void put_text(struct output *o, const char *before, struct text t) {
+    output_text(o, before);
+    if (t.len == 0)
+        output_text(o, "nothing");
+    else
+        output_bytes(o, t.at, t.len);
+}
+
+static const char *word_of(unsigned how) {
+    return how == DIFF_WIDENED ? "widened" : how == DIFF_NARROWED ? "narrowed" : "changed";
+}
+
+static void put_counts(const struct finding *all, size_t count, struct output *o) {
+    size_t counts[DIFF_HIGH + 1] = {0};
+    for (size_t i = 0; i < count; i++) counts[all[i].grade] += (all[i].how & DIFF_WIDENED) != 0;
+    for (size_t g = DIFF_HIGH + 1; g-- > 0;) {
+        if (counts[g] != 0) output_print(o, ", %zu %s", counts[g], grade_words[g]);
+    }
+}
+
+void diff_put_findings(struct diff *d, struct output *o) {
+    struct finding *const all = d->findings.items;
+    const size_t count = d->findings.count;
+    output_text(o, d->how == 0 ? "same" : d->how == DIFF_BOTH ? "widened and narrowed" : word_of(d->how));
+    put_counts(all, count, o);
+    output_text(o, "\n");
+    if (count > 1) qsort(all, count, sizeof *all, compare_findings);
+    for (size_t i = 0; i < count; i++) {
+        output_print(o, "  %s %s ", grade_words[all[i].grade], word_of(all[i].how));
+        output_bytes(o, all[i].place.at, all[i].place.len);
+        put_text(o, ": was ", all[i].was);
+        put_text(o, ", is ", all[i].is);
+        output_text(o, ". ");
+        output_text(o, all[i].sentence);
+        output_text(o, "\n");
+    }
+    if (d->more) output_print(o, "  and more than these %d\n", MOST_FINDINGS);
+}

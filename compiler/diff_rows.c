@@ -1,0 +1,247 @@
+/* What is granted: rows that one side has alone, and rows that both have.  Layer: see diff_findings.h. */
+#include <string.h>
+
+#include "diff_findings.h"
+#include "list.h"
+#include "names.h"
+#include "notation.h"
+
+enum { MOST_TRIES = 64 }; /* forms that are tried as the one that was changed */
+
+static const char *const verb_words[] = {"", "ref", "const", "call", "new", "func"};
+
+const struct diff_place *diff_row_place(struct diff *d, const struct upk_policy *p,
+                                        const struct upk_row *row) {
+    type_put_qualified(&d->scratch, p, row->module, row->qualname);
+    return diff_below(d, NULL, diff_kept(d));
+}
+
+/* ---- rows of one side ------------------------------------------------------------ */
+
+static struct text row_text(struct diff *d, bool of_new, const struct upk_row *row) {
+    enum { MOST_FORMS = 8 };
+    const struct upk_policy *const p = of_new ? d->new : d->old;
+    for (uint32_t k = 0; k < row->form_count && k < MOST_FORMS; k++) {
+        if (k != 0) output_text(&d->scratch, " | ");
+        list_put_form(of_new ? &d->new_lines : &d->old_lines, &d->scratch, row,
+                      &p->forms[row->first_form + k]);
+    }
+    if (row->form_count > MOST_FORMS) output_text(&d->scratch, " | ...");
+    return diff_kept(d);
+}
+
+static bool form_takes_any(const struct upk_policy *p, const struct upk_form *f) {
+    const struct upk_type *const args = &p->types[f->args];
+    for (uint32_t k = 0; f->args != 0 && k < args->b; k++) {
+        if (diff_takes_any(p, p->elems[args->a + k].type)) return true;
+    }
+    return (f->state != 0 && diff_takes_any(p, f->state)) ||
+           (f->kw != 0 && p->types[f->kw].c != 0 && diff_takes_any(p, p->types[f->kw].c));
+}
+
+static bool is_dangerous(struct diff *d, const struct upk_policy *p, const struct upk_row *row) {
+    const struct model_name name = {policy_text(p, row->module), policy_text(p, row->qualname)};
+    return name_reaches_system(d->mem, name);
+}
+
+struct judgement {
+    enum diff_grade grade;
+    const char *sentence;
+};
+
+static struct judgement judge_row(struct diff *d, const struct upk_policy *p, const struct upk_row *row) {
+    bool any = false, made = false;
+    for (uint32_t k = row->first_form; k < row->first_form + row->form_count; k++) {
+        any = any || form_takes_any(p, &p->forms[k]);
+        made = made || p->forms[k].verb == UPK_VERB_CALL || p->forms[k].verb == UPK_VERB_NEW;
+    }
+    if (is_dangerous(d, p, row))
+        return (struct judgement){DIFF_HIGH,
+                                  "The name reaches the system, the interpreter or another decoder."};
+    if (row->flags & UPK_ROW_FUNC) return (struct judgement){DIFF_HIGH, "Another function may be called."};
+    if (row->flags & UPK_ROW_IMPORT)
+        return (struct judgement){DIFF_HIGH, "A Python host imports the module of the name."};
+    if (any) return (struct judgement){DIFF_HIGH, "Another class may be made, of any value."};
+    return (struct judgement){DIFF_MEDIUM,
+                              made ? "Another class may be made." : "Another name may be mentioned."};
+}
+
+static void find_row(struct diff *d, bool of_new, const struct upk_row *row) {
+    const struct upk_policy *const p = of_new ? d->new : d->old;
+    const struct judgement j = judge_row(d, p, row);
+    const struct text text = row_text(d, of_new, row), none = {"", 0};
+    diff_find(d, diff_row_place(d, p, row), of_new ? DIFF_WIDENED : DIFF_NARROWED, j.grade,
+              of_new ? none : text, of_new ? text : none, j.sentence);
+}
+
+/* ---- forms of a row that both have ------------------------------------------------------------ */
+
+struct side { /* forms of one row; `within`: in the row of the other side */
+    const struct upk_policy *p;
+    const struct upk_row *row;
+    bool *within, *shown;
+};
+
+struct rows {
+    struct diff *d;
+    const struct diff_place *at;
+    struct side old, new;
+};
+
+static const struct upk_form *form_at(const struct side *s, uint32_t k) {
+    return &s->p->forms[s->row->first_form + k];
+}
+
+static bool side_init(struct rows *r, struct side *s, bool of_new, uint32_t row, uint32_t other) {
+    struct diff *const d = r->d;
+    struct inclusion *const into = of_new ? &d->into_old : &d->into_new;
+    bool all = true;
+    s->p = of_new ? d->new : d->old;
+    s->row = &s->p->rows[row];
+    s->within = mem_alloc(d->mem, s->row->form_count, sizeof *s->within);
+    s->shown = mem_alloc(d->mem, s->row->form_count, sizeof *s->shown);
+    if (!s->within || !s->shown) return false;
+    for (uint32_t k = 0; k < s->row->form_count; k++) {
+        s->within[k] = inclusion_form(into, s->row->first_form + k, other);
+        all = all && s->within[k];
+    }
+    if (!all) d->how |= of_new ? DIFF_WIDENED : DIFF_NARROWED;
+    return true;
+}
+
+/* How many parts differ. */
+static unsigned distance(struct diff *d, const struct upk_form *old, const struct upk_form *new) {
+    unsigned parts = (old->flags ^ new->flags) != 0;
+    parts += old->check != new->check;
+    parts += !inclusion_result(&d->into_old, new, old);
+    for (enum inclusion_part part = 0; part < INCLUSION_PARTS; part++) {
+        parts += !inclusion_part(&d->into_old, new, old, part);
+        parts += !inclusion_part(&d->into_new, old, new, part);
+    }
+    return parts;
+}
+
+/* The form of `other` that is most like form `k`, of the same verb; form_count: there is none.  `spare`: those are preferred that
+ * nothing of this side takes in, for they may be what was changed. */
+static uint32_t nearest(struct rows *r, const struct side *side, uint32_t k, const struct side *other) {
+    const uint32_t count = other->row->form_count;
+    uint32_t best = count, tries = 0;
+    unsigned least = 0;
+    for (uint32_t l = 0; l < count && tries < MOST_TRIES; l++) {
+        if (form_at(other, l)->verb != form_at(side, k)->verb) continue;
+        const bool is_new = side == &r->new;
+        const unsigned parts = 2 * distance(r->d, form_at(is_new ? other : side, is_new ? l : k),
+                                            form_at(is_new ? side : other, is_new ? k : l)) +
+                               (other->within[l] || other->shown[l]);
+        if (best == count || parts < least) {
+            best = l;
+            least = parts;
+        }
+        tries++;
+    }
+    return best;
+}
+
+static const struct diff_place *form_place(struct rows *r, const struct upk_form *f) {
+    output_text(&r->d->scratch, " ");
+    output_text(&r->d->scratch, f->verb < sizeof verb_words / sizeof *verb_words ? verb_words[f->verb] : "");
+    return diff_below(r->d, r->at, diff_kept(r->d));
+}
+
+static struct judgement judge_form(const struct side *s, const struct side *other, const struct upk_form *f) {
+    bool made = false;
+    for (uint32_t k = 0; k < other->row->form_count; k++)
+        made = made || form_at(other, k)->verb == UPK_VERB_CALL || form_at(other, k)->verb == UPK_VERB_FUNC;
+    if (form_takes_any(s->p, f))
+        return (struct judgement){DIFF_HIGH, "It may be made in another way, of any value."};
+    if ((f->verb == UPK_VERB_CALL || f->verb == UPK_VERB_FUNC) && !made)
+        return (struct judgement){DIFF_HIGH, "It may be called: its code runs, which did not."};
+    return (struct judgement){DIFF_MEDIUM, f->verb == UPK_VERB_REF || f->verb == UPK_VERB_CONST
+                                               ? "The name may be mentioned."
+                                               : "It may be made in another way."};
+}
+
+static void find_form(struct rows *r, bool of_new, uint32_t k) {
+    const struct side *const s = of_new ? &r->new : &r->old, *const other = of_new ? &r->old : &r->new;
+    const struct upk_form *const f = form_at(s, k);
+    const struct judgement j = judge_form(s, other, f);
+    list_put_form(of_new ? &r->d->new_lines : &r->d->old_lines, &r->d->scratch, s->row, f);
+    const struct text text = diff_kept(r->d), none = {"", 0};
+    diff_find(r->d, form_place(r, f), of_new ? DIFF_WIDENED : DIFF_NARROWED, j.grade, of_new ? none : text,
+              of_new ? text : none, j.sentence);
+}
+
+/* Each form that is not within the other row, beside the one that it may have been. */
+static void compare_side(struct rows *r, bool of_new) {
+    struct side *const s = of_new ? &r->new : &r->old, *const other = of_new ? &r->old : &r->new;
+    for (uint32_t k = 0; k < s->row->form_count && !diff_is_full(r->d); k++) {
+        if (s->within[k] || s->shown[k]) continue;
+        const uint32_t l = nearest(r, s, k, other);
+        s->shown[k] = true;
+        if (l == other->row->form_count || (other->shown[l] && !other->within[l])) {
+            find_form(r, of_new, k);
+            continue;
+        }
+        const unsigned here = of_new ? DIFF_WIDENED : DIFF_NARROWED;
+        const unsigned asked = other->within[l] ? here : DIFF_BOTH;
+        other->shown[l] = true;
+        diff_forms(r->d, form_place(r, form_at(s, k)), form_at(of_new ? other : s, of_new ? l : k),
+                   form_at(of_new ? s : other, of_new ? k : l), asked);
+    }
+}
+
+/* ---- rows that both have ------------------------------------------------------------ */
+
+static struct text calls_text(struct diff *d, const struct upk_row *row) {
+    if (row->calls == 0) return text_of("the policy's");
+    notation_number(&d->scratch, row->calls);
+    return diff_kept(d);
+}
+
+static void compare_marks(struct rows *r, uint32_t old_id, uint32_t new_id) {
+    struct diff *const d = r->d;
+    const struct upk_row *const old = r->old.row, *const new = r->new.row;
+    const struct text none = {"", 0};
+    unsigned how = 0;
+    if ((old->flags ^ new->flags) & UPK_ROW_IMPORT) {
+        const bool added = (new->flags &UPK_ROW_IMPORT) != 0;
+        diff_find(d, diff_below(d, r->at, text_of(" import")), added ? DIFF_WIDENED : DIFF_NARROWED,
+                  DIFF_HIGH, added ? none : text_of("import"), added ? text_of("import") : none,
+                  "A Python host imports the module of the name.");
+    }
+    if (!inclusion_calls(&d->into_old, new_id, old_id)) how |= DIFF_WIDENED;
+    if (!inclusion_calls(&d->into_new, old_id, new_id)) how |= DIFF_NARROWED;
+    diff_find(d, diff_below(d, r->at, text_of(" budget calls")), how, DIFF_LOW, calls_text(d, old),
+              calls_text(d, new), "More of them may be made.");
+    how = 0;
+    if (!inclusion_frozen(&d->into_old, new_id, old_id)) how |= DIFF_WIDENED;
+    if (!inclusion_frozen(&d->into_new, old_id, new_id)) how |= DIFF_NARROWED;
+    diff_find(d, diff_below(d, r->at, text_of(" as a key")), how, DIFF_LOW,
+              text_of(how & DIFF_WIDENED ? "compared by what it holds" : "compared by identity"),
+              text_of(how & DIFF_WIDENED ? "compared by identity" : "compared by what it holds"),
+              "It may be changed after it is a key.");
+}
+
+static void compare_rows(struct diff *d, uint32_t old, uint32_t new) {
+    struct rows r = {.d = d, .at = diff_row_place(d, d->new, &d->new->rows[new])};
+    if (!side_init(&r, &r.new, true, new, old) || !side_init(&r, &r.old, false, old, new)) return;
+    compare_marks(&r, old, new);
+    compare_side(&r, true);
+    compare_side(&r, false);
+}
+
+void diff_rows(struct diff *d) {
+    for (uint32_t k = 1; k < d->new->row_count && !d->mem->failed; k++) {
+        const uint32_t old = d->into_old.rows[k];
+        if (d->new->rows[k].form_count == 0) continue;
+        if (old == 0 || d->old->rows[old].form_count == 0)
+            find_row(d, true, &d->new->rows[k]);
+        else
+            compare_rows(d, old, k);
+    }
+    for (uint32_t k = 1; k < d->old->row_count && !d->mem->failed; k++) {
+        const uint32_t new = d->into_new.rows[k];
+        if (d->old->rows[k].form_count != 0 && (new == 0 || d->new->rows[new].form_count == 0))
+            find_row(d, false, &d->old->rows[k]);
+    }
+}
