@@ -43,8 +43,9 @@ bool python_name_good(struct text name) {
 
 /* Names that each module has of its own. */
 static bool is_taken(struct text name) {
-    static const char *const words[] = {"EmptyInputError", "Policy", "PickleError", "RefusedError",
-                                        "UnpicklingError"};
+    static const char *const words[] = {"EmptyInputError", "Policy",      "PickleError",
+                                        "RefusedError",    "RemoteError", "UnpicklingError",
+                                        "decode_exception"};
     return is_one_of(name, words, sizeof words / sizeof *words) ||
            (name.len > 1 && name.at[0] == '_' && name.at[1] == '_');
 }
@@ -217,6 +218,26 @@ static const char stubs_policy[] = "class Policy:\n"
                                    "    UnpicklingError: Type[pickle.UnpicklingError]\n"
                                    "    PickleError: Type[pickle.PickleError]\n";
 
+/* Of modules with both channels (runtime/python/ladder.c). */
+static bool has_ladder(const struct channels *all) {
+    size_t found = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct text channel = channel_of(&all->tables[i].policy);
+        found += text_is(channel, "exception") || text_is(channel, "descriptor");
+    }
+    return found == 2;
+}
+
+static const char stubs_ladder[] =
+    "\n"
+    "class RemoteError(Exception):\n"
+    "    module: Optional[str]\n"
+    "    qualname: Optional[str]\n"
+    "    message: Optional[str]\n"
+    "\n"
+    "def decode_exception(rich: Any, descriptor: Any = ..., /, *, exception: Optional[Policy] = ...,\n"
+    "                     stand_in: Optional[Type[Exception]] = ...) -> Exception: ...\n";
+
 static void put_stubs(const struct channels *all, struct output *o) {
     const struct upk_policy *const first = &all->tables[0].policy;
     const bool alone = first->channel.len == 0;
@@ -236,6 +257,7 @@ static void put_stubs(const struct channels *all, struct output *o) {
         output_bytes(o, name.at, name.len);
         output_text(o, ": Policy\n");
     }
+    if (has_ladder(all)) output_text(o, stubs_ladder);
 }
 
 /* ---- files ------------------------------------------------------------ */

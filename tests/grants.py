@@ -45,7 +45,7 @@ def granted_names(fragments):
         with open("policies/%s.policy" % path, encoding="utf-8") as file:
             text = re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"#[^\n]*", "", file.read()))
         for module, body in modules_in(text):
-            for many, one in re.findall(r"\b(?:class|func|const|enum)\s+(?:\{([^}]*)\}|([\w.]+(?:,\s*[\w.]+)*))", body):
+            for many, one in re.findall(r"\b(?:class|func|const|enum|dataclass)\s+(?:\{([^}]*)\}|([\w.]+(?:,\s*[\w.]+)*))", body):
                 names.update(module + "::" + part.strip() for part in (many or one).split(","))
     return names
 

@@ -14,6 +14,7 @@ import tempfile
 
 import test_exceptions_grants
 import test_numpy_grants
+import test_systems_grants
 import test_values_grants
 import test_values_records
 from assemble import Node, assemble
@@ -28,6 +29,7 @@ POLICIES = {
     "tests/policy/objects.policy": test_numpy_grants.OBJECT_ROWS,
     "tests/policy/extra.policy:data": test_values_records.EXTRA,
     "tests/policy/extra.policy:errors": test_exceptions_grants.FLOW,
+    "tests/policy/extra.policy:traceback": test_systems_grants.TBLIB,
 }
 STEPS = "state? Value items Value pairs Value: Value because \"all\""
 # What stands in the place of an alternative: what fits nothing, and what takes everything.

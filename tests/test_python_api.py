@@ -217,7 +217,7 @@ def refusals_have_parts(build):
     with Raised(values.RefusedError) as got:
         values.loads(NOBODY)
     check(got.error.grant and "class Thing call()" in got.error.grant and "state" in got.error.grant, str(vars(got.error)))
-    check(str(got.error).endswith("grant: " + got.error.grant), str(got.error))
+    check("\n    grant: %s\n    in Python: " % got.error.grant in str(got.error), str(got.error))
     with Raised(values.RefusedError) as got:
         values.loads(b"\x80\x03cdatetime\ntimedelta\nX\x01\x00\x00\x00dK\x00K\x00\x87R.")
     check(got.error.code == "R205" and got.error.rule.startswith("std/datetime.policy:") and got.error.change, str(vars(got.error)))
@@ -239,7 +239,9 @@ def refusals_are_what_the_tools_say(build):
                               stderr=subprocess.STDOUT, env=environment(LD_PRELOAD=""))
         with Raised(values.RefusedError) as got:
             values.loads(data)
-        check(str(got.error) == done.stdout.decode().rstrip("\n"), "%r:\n%s\n%s" % (data[:40], got.error, done.stdout.decode()))
+        text, _, opt_in = str(got.error).partition("\n    in Python: ")
+        check(text == done.stdout.decode().rstrip("\n"), "%r:\n%s\n%s" % (data[:40], got.error, done.stdout.decode()))
+        check(("with_types(" in opt_in) == (got.error.grant is not None), "%r: %s" % (data[:40], opt_in))
     os.remove(path)
 
 

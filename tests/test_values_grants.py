@@ -218,6 +218,9 @@ CASES = {
                                 call("types::SimpleNamespace", state=[(None, {"a": 1})]),
                                 call("types::SimpleNamespace", state=[{"a": ref("builtins::int")}])]),
 }
+CASES["uuid::SafeUUID"] = ([call("uuid::SafeUUID", value) for value in (0, -1, None)] + [ref("uuid::SafeUUID.safe")],
+                           [call("uuid::SafeUUID", value) for value in (1, False, "safe")]
+                           + [call("uuid::SafeUUID"), (ref("uuid::SafeUUID"), "root"), new("uuid::SafeUUID", 0)])
 for name in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath"):
     CASES["pathlib::" + name] = ([path(name), path(name, "/", "a", "b.txt"), path(name, "/a/..\udcff"),
                                   call("pathlib._local::" + name, "a")],

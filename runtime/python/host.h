@@ -22,6 +22,7 @@
  *   unpickler.c  the type Unpickler, and load from a file
  *   file.c       a Python file as the source of one pickle
  *   types.c      with_types: classes that a host admits at run time
+ *   ladder.c     decode_exception: an exception by the first of two forms that can be had
  *
  * No part reads a pickle: libupk has read and judged it before the first of them runs.  All state is a module's own or a
  * call's; functions return NULL or false with a Python exception set.
@@ -45,9 +46,10 @@ enum { FILE_WORDS = 7 };
 struct host {
     const struct upk_py_module *definition;
     PyTypeObject *policy_type;
-    PyObject *refused_error;                   /* class RefusedError */
-    PyObject *empty_input_error;               /* a RefusedError that is an EOFError as well */
-    PyObject *file_words[FILE_WORDS];          /* file.c */
+    PyObject *refused_error;          /* class RefusedError */
+    PyObject *empty_input_error;      /* a RefusedError that is an EOFError as well */
+    PyObject *remote_error;           /* class RemoteError; NULL: there is no decode_exception (ladder.c) */
+    PyObject *file_words[FILE_WORDS]; /* file.c */
     PyObject *unpickling_error, *pickle_error; /* pickle's */
     struct spare *spare;                       /* NULL: a call has it */
     struct usual *usual;                       /* text.c; NULL: nothing was built yet */
@@ -66,6 +68,13 @@ void spare_give(struct host *h, struct spare *s);
 void spare_free(struct spare *s); /* NULL is fine */
 /* struct upk_allocator.resize; ctx: struct spare. */
 void *spare_resize(void *ctx, void *block, size_t old_size, size_t new_size);
+
+/* ---- exceptions of other processes (ladder.c) */
+
+#define UPK_PY_EXCEPTION  "exception" /* the channels that its two forms come by */
+#define UPK_PY_DESCRIPTOR "descriptor"
+/* Adds decode_exception and RemoteError to a module with these channels. */
+bool ladder_add(PyObject *module, struct host *h);
 
 /* ---- rows (bind.c) */
 

@@ -106,7 +106,7 @@ int upk_py_exec(PyObject *module, const struct upk_py_module *definition) {
         errors_make(h, module) && file_words_find(h) && policy_type_make(h, module) && add_errors(module, h);
     for (size_t i = 0; i < definition->channel_count && good; i++)
         good = add_channel(module, h, &definition->channels[i]);
-    return good ? 0 : -1;
+    return good && ladder_add(module, h) ? 0 : -1;
 }
 
 int upk_py_traverse(PyObject *module, visitproc visit, void *arg) {
@@ -115,6 +115,7 @@ int upk_py_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(h->policy_type);
     Py_VISIT(h->refused_error);
     Py_VISIT(h->empty_input_error);
+    Py_VISIT(h->remote_error);
     for (size_t i = 0; i < FILE_WORDS; i++) Py_VISIT(h->file_words[i]);
     Py_VISIT(h->unpickling_error);
     Py_VISIT(h->pickle_error);
@@ -134,6 +135,7 @@ void upk_py_free(void *module) {
     Py_XDECREF(h->policy_type);
     Py_XDECREF(h->refused_error);
     Py_XDECREF(h->empty_input_error);
+    Py_XDECREF(h->remote_error);
     for (size_t i = 0; i < FILE_WORDS; i++) Py_XDECREF(h->file_words[i]);
     Py_XDECREF(h->unpickling_error);
     Py_XDECREF(h->pickle_error);

@@ -49,13 +49,24 @@ static PyObject *class_of(const struct host *h, const struct upk_error *err) {
     return empty ? h->empty_input_error : h->refused_error;
 }
 
-/* The text of upk_error_write, without its last line end. */
+/* What a host can do about a name that has no row: nothing where none could be granted either. */
+static void write_opt_in(const struct upk_error *err, FILE *to) {
+    char grant[2];
+    if (err->code == UPK_ERR_GLOBAL && upk_error_grant(err, grant, sizeof grant))
+        (void)fprintf(
+            to,
+            "    in Python: if %s.%s is a class of yours, with_types(%s.%s) gives a Policy that admits it\n",
+            err->module, err->name, err->module, err->name);
+}
+
+/* The text of upk_error_write and the above, without the last line end. */
 static PyObject *whole_text(const struct upk_error *err) {
     char *text = NULL;
     size_t len = 0;
     FILE *const to = open_memstream(&text, &len);
     if (!to) return PyErr_NoMemory();
     upk_error_write(err, to);
+    write_opt_in(err, to);
     const bool good = fclose(to) == 0;
     if (good && len && text[len - 1] == '\n') len--;
     PyObject *const made = good ? PyUnicode_DecodeASCII(text, (Py_ssize_t)len, "replace") : PyErr_NoMemory();

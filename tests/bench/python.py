@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Time a guard's loads against pickle.loads and against the two guards that can be written in Python, on the payloads of gen.py.
 
-usage: python.py BENCH.so bench_guard.SUFFIX PAYLOADS [--protocols 2,4,5] [--rounds N] [--only times|memory|bombs] [NAME...]
+usage: python.py BENCH.so bench_guard.SUFFIX PAYLOADS [--protocols 2,4,5] [--rounds N] [--only times|memory|bombs|systems] [NAME...]
 
   restricted   a subclass of pickle.Unpickler with a find_class that looks names up in a dict
   prescan      the same, after pickletools.genops has counted opcodes, marks and memo entries: what bounds resources in Python
@@ -10,6 +10,9 @@ All of it is one process and one run: every round times each once on a payload, 
 and the ratio of medians is printed.  Memory is kept warm for all, as bench.py does.  First the garbage collector is disabled for
 all; then it is left alone, each run beginning after a full collection, and once more with the next young collection counted, which
 a guard may have put off.  Freeing a value is timed only where calls are so short (SHORT) that many are timed as one.
+
+Then the guards of agentix and pysandboxes as Python has them (restated.py), against the modules agentix_guard and pysandboxes_guard
+beside BENCH_GUARD, by the same rounds on payloads such as their results.
 
 Peak memory is that of one call in a fresh child.  Bombs are single calls, the middle of three.
 """
@@ -24,6 +27,7 @@ import pickletools
 import statistics
 import sys
 
+import restated
 from bench import HERE, NAMES, Library, geomean, time_loads
 
 sys.path.insert(0, os.path.dirname(HERE))
@@ -242,6 +246,30 @@ def measure_bombs(guard):
     return longest
 
 
+# ---- the guards of two systems
+
+
+def measure_systems(rounds):
+    """On each payload: pickle.loads, and for both systems its guard in Python and the compiled one, in the same rounds."""
+    guards = {"allowlist": importlib.import_module("agentix_guard").loads, "data_only": importlib.import_module("pysandboxes_guard").result.loads}
+    print("guards of two systems, the garbage collector left alone: us of pickle.loads and of the guard, and how many times as long the one in Python takes")
+    print("%-20s %8s %10s | %10s %8s | %10s %8s" % ("payload", "bytes", "loads", "agentix", "times", "result", "times"))
+    ratios = {name: [] for name in guards}
+    for what, value in restated.payloads().items():
+        data = pickle.dumps(value, 5)
+        calls = {"loads": pickle.loads}
+        for name, loads in guards.items():
+            calls.update({name + " compiled": loads, name: getattr(restated, name)})
+            if difference(loads(data), value):
+                print("%s: another value: %s" % (what, difference(loads(data), value)))
+        medians, _ = rounds_of(calls, data, rounds, True)
+        for name in guards:
+            ratios[name].append(medians[name] / medians[name + " compiled"])
+        print("%-20s %8d %10.1f | %10.1f %8.1f | %10.1f %8.1f" % (what, len(data), medians["loads"] / 1000, *(
+            figure for name in guards for figure in (medians[name + " compiled"] / 1000, medians[name] / medians[name + " compiled"]))), flush=True)
+    return {name: geomean(figures) for name, figures in ratios.items()}
+
+
 # ---- all
 
 
@@ -274,7 +302,7 @@ def main():
     parser.add_argument("payloads")
     parser.add_argument("--protocols", default="2,4,5")
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--only", choices=("times", "memory", "bombs"))
+    parser.add_argument("--only", choices=("times", "memory", "bombs", "systems"))
     parser.add_argument("names", nargs="*", default=NAMES)
     options = parser.parse_intermixed_args()
 
@@ -287,7 +315,7 @@ def main():
             path = os.path.join(options.payloads, "%s.p%d.pkl" % (name, protocol))
             if os.path.exists(path) and (name, protocol) != ("h_bytes", 2):  # bytes at protocol 2 are text
                 files.append((name, protocol, path))
-    wanted = {options.only} if options.only else {"times", "memory", "bombs"}
+    wanted = {options.only} if options.only else {"times", "memory", "bombs", "systems"}
     print("CPython %s; thread CPU time, medians of %d rounds, %d of prescan"
           % (sys.version.split()[0], options.rounds, min(options.rounds, PRESCAN_ROUNDS)))
 
@@ -311,12 +339,15 @@ def main():
                     return 1
             times.measure(name, protocol, data)
     longest = measure_bombs(guard) if "bombs" in wanted else None
+    systems = measure_systems(options.rounds) if "systems" in wanted else {}
 
     if "times" in wanted:
         print_times(times)
     if memory:
         most = max(memory, key=memory.get)
         target("peak memory, guard / pickle.loads, the most: %s, protocol %d" % most, memory[most], 1.35, False)
+    for name, figure in systems.items():
+        print("geometric mean: %s in Python takes %.1f times as long as its compiled policy" % (name, figure))
     if longest is not None:
         target("ms of the slowest bomb", longest, BOMB_MS, False)
     return 0
