@@ -98,7 +98,7 @@ static void chains_of_flags_are_linear(void **state) {
     assert_true(few < 0.3 * SLOWER);
     free(b.at);
     /* What costs more is refused before it does. */
-    b = chains(1500, 60);
+    b = chains(600, 60);
     const double many = seconds(policy, &b, &accepted, &err);
     assert_true(accepted || (err.code == UPK_ERR_BUDGET && err.budget == UPK_BUDGET_MATCHES));
     assert_true(many < 2 * SLOWER);
