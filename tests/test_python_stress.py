@@ -191,7 +191,7 @@ def least_growth(call, times):
     """Of several rounds of so many calls.  Caches of Python's own grow at times; what leaks grows each time."""
     call()
     grown = []
-    for _ in range(3):
+    for _ in range(6):
         before = count()
         for _ in range(times):
             call()
