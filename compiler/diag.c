@@ -11,6 +11,7 @@
 
 #include "diag_json.h"
 #include "diag_record.h"
+#include "unicode.h"
 
 enum { MESSAGE_BYTES = 640, QUOTE_CHARS = 80, EXCERPT_CHARS = 100, NOWHERE = UINT32_MAX };
 
@@ -167,14 +168,6 @@ static void put_repeated(struct diag *d, char c, size_t count) {
     }
 }
 
-static size_t count_chars(const char *at, size_t len) {
-    size_t chars = 0;
-    for (size_t i = 0; i < len; i++) {
-        chars += ((unsigned char)at[i] & 0xc0) != 0x80;
-    }
-    return chars;
-}
-
 /* The line with the span underlined; of a long line only a part around the span. */
 static void put_excerpt(struct diag *d, const struct source *s, struct span at, char mark,
                         const char *colour) {
@@ -188,7 +181,7 @@ static void put_excerpt(struct diag *d, const struct source *s, struct span at, 
     if (to > line.len) {
         to = line.len;
     }
-    size_t before = count_chars(line.at, from), under = count_chars(line.at + from, to - from);
+    size_t before = utf8_length(line.at, from), under = utf8_length(line.at + from, to - from);
     size_t skip = before > EXCERPT_CHARS * 3 / 4 ? before - EXCERPT_CHARS / 2 : 0;
     char gutter[32];
     snprintf(gutter, sizeof gutter, "%5lu | ", (unsigned long)place.line);

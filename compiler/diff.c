@@ -11,8 +11,7 @@
 
 /* An opcode that some protocol of the channel has. */
 static bool allows(const struct upk_policy *p, const struct opcode_word *op) {
-    const uint8_t meant = p->opcodes[op->byte];
-    return meant != UPK_OP_UNKNOWN && meant != UPK_OP_REFUSED && op->protocol <= p->protocol_max;
+    return opcode_is_allowed(p, op) && op->protocol <= p->protocol_max;
 }
 
 /* What it does: others spell plain data. */
@@ -24,15 +23,10 @@ static enum diff_grade grade_of(const struct opcode_word *op) {
     case UPK_FAMILY_BUFFER: return DIFF_MEDIUM;
     default: break;
     }
-    switch (op->byte) {
-    case 'c':  /* GLOBAL */
-    case 0x93: /* STACK_GLOBAL */
-    case 'R':  /* REDUCE */
-    case 'b':  /* BUILD */
-    case 0x81: /* NEWOBJ */
-    case 0x92: /* NEWOBJ_EX */ return DIFF_HIGH;
-    default: return DIFF_LOW;
+    for (size_t i = 0; i < OPCODE_POWERS; i++) {
+        if (op == opcode_word(opcode_powers[i])) return DIFF_HIGH;
     }
+    return DIFF_LOW;
 }
 
 static const char *const opcode_sentences[] = {
@@ -82,10 +76,7 @@ static void compare_protocols(struct diff *d) {
 /* ---- budgets and root ------------------------------------------------------------ */
 
 static struct text budget_text(struct diff *d, enum upk_budget budget, uint64_t value) {
-    if (budget_counts_bytes(budget))
-        notation_size(&d->scratch, value);
-    else
-        notation_number(&d->scratch, value);
+    notation_budget(&d->scratch, budget, value);
     return diff_kept(d);
 }
 

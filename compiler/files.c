@@ -34,7 +34,7 @@ static bool refuse(struct diag *d, const char *path, const char *why) {
     return false;
 }
 
-static bool fail(struct diag *d, const char *path, int error) {
+bool file_not_written(const char *path, int error, struct diag *d) {
     d->io = true;
     diag_error_nowhere(d, P_NOT_WRITTEN, "cannot write %s: %s", diag_quote(d, text_of(path)),
                        strerror(error));
@@ -63,7 +63,7 @@ static bool target_look(const char *path, struct target *t, struct diag *d) {
     struct stat link;
     t->path = path;
     t->exists = stat(path, &t->old) == 0;
-    if (!t->exists && errno != ENOENT) return fail(d, path, errno);
+    if (!t->exists && errno != ENOENT) return file_not_written(path, errno, d);
     if (!t->exists && lstat(path, &link) == 0) return refuse(d, path, "it is a link that leads nowhere");
     if (t->exists && !S_ISREG(t->old.st_mode)) return refuse(d, path, "it is no regular file");
     return true;
@@ -71,9 +71,9 @@ static bool target_look(const char *path, struct target *t, struct diag *d) {
 
 /* Where the file goes. */
 static bool target_place(struct target *t, struct diag *d) {
-    if (t->exists && access(t->path, W_OK) != 0) return fail(d, t->path, errno);
+    if (t->exists && access(t->path, W_OK) != 0) return file_not_written(t->path, errno, d);
     t->place = t->exists ? realpath(t->path, NULL) : strdup(t->path);
-    return t->place || fail(d, t->path, errno);
+    return t->place || file_not_written(t->path, errno, d);
 }
 
 /* Where an output goes, and whether it may. */
@@ -160,20 +160,20 @@ static int write_all(int fd, const char *bytes, size_t len) {
 
 static bool target_make(struct target *t, const struct output *text, struct diag *d) {
     t->fd = target_open(t);
-    if (t->fd < 0) return fail(d, t->path, errno);
+    if (t->fd < 0) return file_not_written(t->path, errno, d);
     int error = write_all(t->fd, text->bytes, text->len);
     if (t->exists && !error && fchmod(t->fd, t->old.st_mode & 0777) != 0) error = errno;
-    return !error || fail(d, t->path, error);
+    return !error || file_not_written(t->path, error, d);
 }
 
 /* The file stays locked until it has its name. */
 static bool target_move(struct target *t, struct diag *d) {
-    if (rename(t->made, t->place) != 0) return fail(d, t->path, errno);
+    if (rename(t->made, t->place) != 0) return file_not_written(t->path, errno, d);
     free(t->made);
     t->made = NULL;
     const int fd = t->fd;
     t->fd = -1;
-    return close(fd) == 0 || fail(d, t->path, errno);
+    return close(fd) == 0 || file_not_written(t->path, errno, d);
 }
 
 static void target_free(struct target *t) {

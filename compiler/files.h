@@ -22,6 +22,9 @@ struct out_file {
  * false: the reason is an error in `d`; d->io is set where it is the system's. */
 bool files_write(const struct compiled *c, const struct out_file *files, size_t count, struct diag *d);
 
+/* The error of a file that the system does not let be written; false. */
+bool file_not_written(const char *path, int error, struct diag *d);
+
 /* Writes one file of any name in the same way, in the place of the one that is there; its mode stays. */
 bool file_replace(const char *path, const struct output *text, struct diag *d);
 

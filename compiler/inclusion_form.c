@@ -62,10 +62,10 @@ bool inclusion_value(const struct inclusion *i, const struct upk_form *x, const 
 
 /* Verbs, classes, hooks, and how many arguments there are; what needs no look at types. */
 static bool may_hold(const struct inclusion *i, const struct upk_form *x, const struct upk_form *y) {
-    const uint32_t hooks = UPK_FORM_FLAGS & ~(uint32_t)(UPK_FORM_STATE_OPTIONAL | UPK_FORM_TEMPLATE);
     const bool joins = i->y->rows[y->row].special == UPK_SPECIAL_OR;
     if (x->verb != y->verb || !inclusion_result(i, x, y)) return false;
-    if ((x->flags & ~y->flags & hooks) != 0 || !inclusion_check(x, y) || !inclusion_value(i, x, y))
+    if ((x->flags & ~y->flags & UPK_FORM_RUNS_ALL) != 0 || !inclusion_check(x, y) ||
+        !inclusion_value(i, x, y))
         return false;
     /* Of what joins flags, what a template wrote takes less than its types say. */
     return !joins || !(y->flags & UPK_FORM_TEMPLATE) || x->flags & UPK_FORM_TEMPLATE;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inclusion.h"
+#include "unicode.h"
 #include "units.h"
 
 struct ends { /* both inclusive */
@@ -139,10 +140,7 @@ static uint32_t next_code(const unsigned char **p) {
 }
 
 static uint64_t literal_length(const struct upk_policy *p, const struct upk_type *t) {
-    uint64_t codes = 0;
-    for (uint32_t k = 0; t->kind == UPK_TYPE_STR_IS && k < t->b; k++)
-        codes += ((unsigned char)p->pool[t->a + k] & 0xc0) != 0x80;
-    return t->kind == UPK_TYPE_STR_IS ? codes : t->b;
+    return t->kind == UPK_TYPE_STR_IS ? utf8_length(p->pool + t->a, t->b) : t->b;
 }
 
 static bool literal_within(struct inclusion *i, const struct upk_type *t, const struct upk_type *alt) {

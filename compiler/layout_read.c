@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "parse.h"
+#include "unicode.h"
 
 uint32_t layout_comment_end(const char *bytes, uint32_t from, uint32_t to) {
     while (to > from && (bytes[to - 1] == ' ' || bytes[to - 1] == '\t' || bytes[to - 1] == '\r')) to--;
@@ -15,9 +16,7 @@ uint32_t layout_comment_end(const char *bytes, uint32_t from, uint32_t to) {
 }
 
 static uint32_t chars_between(const struct layout *l, uint32_t from, uint32_t to) {
-    uint32_t n = 0;
-    for (uint32_t i = from; i < to; i++) n += ((unsigned char)l->bytes.at[i] & 0xc0) != 0x80;
-    return n;
+    return (uint32_t)utf8_length(l->bytes.at + from, to - from);
 }
 
 /* INVARIANT: linear in sum, because only comments are asked for and each ends its line. */

@@ -27,15 +27,11 @@ struct listing {
 
 /* ---- settings ------------------------------------------------------------ */
 
-static bool allows(const struct upk_policy *p, const struct opcode_word *op) {
-    return p->opcodes[op->byte] != UPK_OP_UNKNOWN && p->opcodes[op->byte] != UPK_OP_REFUSED;
-}
-
 static bool mostly_allowed(const struct upk_policy *p, uint32_t family) {
     uint32_t all = 0, allowed = 0;
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
         all += opcode_words[i].family == family;
-        allowed += opcode_words[i].family == family && allows(p, &opcode_words[i]);
+        allowed += opcode_words[i].family == family && opcode_is_allowed(p, &opcode_words[i]);
     }
     return allowed > all - allowed;
 }
@@ -54,12 +50,14 @@ static void put_opcodes(const struct listing *l) {
         if (mostly_allowed(l->policy, f)) put_item(l->o, " ", &first, family_words[f]);
     }
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        if (!mostly_allowed(l->policy, opcode_words[i].family) && allows(l->policy, &opcode_words[i]))
+        if (!mostly_allowed(l->policy, opcode_words[i].family) &&
+            opcode_is_allowed(l->policy, &opcode_words[i]))
             put_item(l->o, " ", &first, opcode_words[i].name);
     }
     first = true;
     for (size_t i = 0; i < OPCODE_COUNT; i++) {
-        if (mostly_allowed(l->policy, opcode_words[i].family) && !allows(l->policy, &opcode_words[i]))
+        if (mostly_allowed(l->policy, opcode_words[i].family) &&
+            !opcode_is_allowed(l->policy, &opcode_words[i]))
             put_item(l->o, " except ", &first, opcode_words[i].name);
     }
     output_text(l->o, "\n");
@@ -69,10 +67,7 @@ static void put_budgets(const struct listing *l) {
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
         const uint64_t value = l->policy->budgets[i];
         output_print(l->o, "budget %s ", budget_words[i].word);
-        if (budget_counts_bytes((enum upk_budget)i))
-            notation_size(l->o, value);
-        else
-            notation_number(l->o, value);
+        notation_budget(l->o, (enum upk_budget)i, value);
         output_text(l->o, value == budget_words[i].standard ? "  # default\n" : "\n");
     }
 }

@@ -6,6 +6,7 @@
 
 #include "keywords.h"
 #include "unicode.h"
+#include "words.h"
 
 enum { GROUPED_FROM = 4, WORD_BITS = 32, LIMBS = 5 };
 
@@ -158,6 +159,13 @@ void notation_size(struct output *o, uint64_t bytes) {
     for (; bytes != 0 && bytes % 1024 == 0 && unit < 3; unit++) bytes /= 1024;
     notation_number(o, bytes);
     output_text(o, units[unit]);
+}
+
+void notation_budget(struct output *o, enum upk_budget b, uint64_t value) {
+    if (budget_counts_bytes(b))
+        notation_size(o, value);
+    else
+        notation_number(o, value);
 }
 
 /* ---- sets of characters ------------------------------------------------------------ */

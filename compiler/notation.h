@@ -1,6 +1,6 @@
 /* Names, strings and numbers as a policy writes them: what is written here, the scanner reads as the same.
  *
- * Layer: above output and unicode; the listing (list.c) is made of it.
+ * Layer: above output, unicode and words; the listing (list.c) is made of it.
  */
 #ifndef COMPILER_NOTATION_H
 #define COMPILER_NOTATION_H
@@ -20,6 +20,8 @@ bool notation_is_type_name(struct text t);
 void notation_number(struct output *o, uint64_t n);
 /* With KiB, MiB or GiB where that is exact. */
 void notation_size(struct output *o, uint64_t bytes);
+/* What stands behind the word of a budget. */
+void notation_budget(struct output *o, enum upk_budget b, uint64_t value);
 /* The low 128 bits of a two's complement, low word first, and its sign. */
 void notation_int(struct output *o, const uint64_t word[2], bool negative);
 

@@ -236,16 +236,24 @@ struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast
 
 /* The parse */
 
+/* NULL: no memory. */
+static struct syntax *syntax_new(struct mem *m, struct diag *d, uint32_t source) {
+    struct syntax *s = mem_alloc(m, 1, sizeof *s);
+    if (s != NULL) {
+        s->mem = m;
+        s->diag = d;
+        s->source = source;
+    }
+    return s;
+}
+
 bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_file *file) {
     *file = (struct ast_file){.is_policy = false};
     size_t errors = diag_error_count(d);
-    struct syntax *s = mem_alloc(m, 1, sizeof *s);
+    struct syntax *s = syntax_new(m, d, source);
     if (s == NULL) {
         return false;
     }
-    s->mem = m;
-    s->diag = d;
-    s->source = source;
     s->file = file;
     int outcome = scan_begin(s, d->sources[source].bytes) ? pc_parse(s) : 2;
     if (m->failed) {
@@ -260,13 +268,10 @@ bool syntax_parse(struct mem *m, struct diag *d, uint32_t source, struct ast_fil
 }
 
 struct syntax *syntax_scan(struct mem *m, struct diag *d, uint32_t source) {
-    struct syntax *s = mem_alloc(m, 1, sizeof *s);
+    struct syntax *s = syntax_new(m, d, source);
     if (s == NULL) {
         return NULL;
     }
-    s->mem = m;
-    s->diag = d;
-    s->source = source;
     s->comments = true;
     m->failed = !scan_begin(s, d->sources[source].bytes) || m->failed;
     return m->failed ? NULL : s;

@@ -31,6 +31,12 @@ size_t utf8_decode(const char *p, size_t left, uint32_t *code) {
     return len;
 }
 
+size_t utf8_length(const char *text, size_t len) {
+    size_t codes = 0;
+    for (size_t i = 0; i < len; i++) codes += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return codes;
+}
+
 size_t utf8_encode(uint32_t code, char out[4]) {
     if (code < 0x80) {
         out[0] = (char)code;

@@ -12,6 +12,8 @@
 /* Length of the UTF-8 sequence at p, 0 where it is none; *code its code point.  Surrogates and overlong
  * forms are none. */
 size_t utf8_decode(const char *p, size_t left, uint32_t *code);
+/* How many code points a valid text has. */
+size_t utf8_length(const char *text, size_t len);
 /* Writes 1 to 4 bytes; surrogates as three. */
 size_t utf8_encode(uint32_t code, char out[4]);
 /* C0 and C1, tab and line ends among them, and the separators of lines and paragraphs (U+2028, U+2029): some

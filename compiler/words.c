@@ -13,6 +13,13 @@ const struct opcode_word opcode_words[] = {
 
 const struct opcode_word *opcode_word(enum upk_op op) { return &opcode_words[op - UPK_OP_UNKNOWN - 1]; }
 
+bool opcode_is_allowed(const struct upk_policy *p, const struct opcode_word *op) {
+    return p->opcodes[op->byte] != UPK_OP_UNKNOWN && p->opcodes[op->byte] != UPK_OP_REFUSED;
+}
+
+const enum upk_op opcode_powers[OPCODE_POWERS] = {UPK_OP_GLOBAL, UPK_OP_STACK_GLOBAL, UPK_OP_REDUCE,
+                                                  UPK_OP_NEWOBJ, UPK_OP_NEWOBJ_EX,    UPK_OP_BUILD};
+
 const char *const family_words[] = {
 #define UPK_X(name, word) #word,
     UPK_FAMILIES(UPK_X)

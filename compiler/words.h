@@ -17,6 +17,10 @@ struct opcode_word {
 enum { OPCODE_COUNT = UPK_OP_END - UPK_OP_UNKNOWN - 1 };
 extern const struct opcode_word opcode_words[OPCODE_COUNT];
 const struct opcode_word *opcode_word(enum upk_op op);
+bool opcode_is_allowed(const struct upk_policy *p, const struct opcode_word *op);
+/* Those of the family core that name, make or change objects; others of it make plain data. */
+enum { OPCODE_POWERS = 6 };
+extern const enum upk_op opcode_powers[OPCODE_POWERS];
 
 extern const char *const family_words[UPK_FAMILY_COUNT];
 

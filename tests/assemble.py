@@ -38,6 +38,12 @@ def str8(data):
     return raw(b"U" + bytes([len(data)]) + data)
 
 
+def short(text):
+    """SHORT_BINUNICODE, for streams that are written by hand."""
+    data = text.encode()
+    return b"\x8c" + bytes([len(data)]) + data
+
+
 def _number(value, protocol):
     if protocol == 0:
         return b"L%dL\n" % value

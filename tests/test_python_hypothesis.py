@@ -91,20 +91,16 @@ def both(g, data):
     return ours
 
 
-def round_trips(g):
+def round_trips(g, what=values):
     @SETTINGS
-    @given(values, PROTOCOLS)
+    @given(what, PROTOCOLS)
     def run(value, protocol):
         both(g, pickle.dumps(value, protocol))
     return run
 
 
 def round_trips_of_shared(g):
-    @SETTINGS
-    @given(shared(), PROTOCOLS)
-    def run(value, protocol):
-        both(g, pickle.dumps(value, protocol))
-    return run
+    return round_trips(g, shared())
 
 
 def writers_agree(g):

@@ -17,6 +17,7 @@ import traceback
 import types
 
 import tblib_samples
+from assemble import short
 from guards import guard, run_by_others
 from tally import Tally
 
@@ -350,7 +351,7 @@ def what_its_class_does_with_attributes(g):
 def packages_are_not_open(g):
     """Of tblib three classes, and nothing that its modules hold."""
     for name in ("sys", "__builtins__", "__dict__", "sys.modules", "Traceback.__init__", "Code.__class__"):
-        module = b"\x8c\x05tblib\x8c" + bytes([len(name)]) + name.encode() + b"\x93"
+        module = short("tblib") + short(name) + b"\x93"
         for channel in (g.exception, g.descriptor):
             for tail in (b".", b"}\x8c\x04path]sb.", b"\x8c\x01x]s.", b")R.", b")\x81."):
                 try:

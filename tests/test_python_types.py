@@ -19,6 +19,7 @@ import weakref
 
 import types_samples as samples
 from alike import difference
+from assemble import short
 from guards import guard, run_by_others, sanitized
 from tally import Tally
 
@@ -47,11 +48,6 @@ def refusal(g, data, code, rule=None):
         check(e.code == code and (rule is None or e.rule == rule), "%s by %s, not %s: %s" % (e.code, e.rule, code, e))
         return
     check(False, "%r was loaded, not refused: %r" % (data, got))
-
-
-def short(text):
-    raw = text.encode()
-    return b"\x8c" + bytes([len(raw)]) + raw
 
 
 def name(module, qualname):

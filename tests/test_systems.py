@@ -21,16 +21,12 @@ import textwrap
 
 import tblib_samples
 import test_documents
-from assemble import assemble, call
+from assemble import assemble, call, short
 from guards import folder, guard, run_by_others
 from scratch import environment
 from test_agentix import Attack, Report, check, refusal, run, tally
 
 GUARDS = {"agentix_guard": "policies/agentix.policy", "pysandboxes_guard": "policies/pysandboxes.policy"}
-
-
-def short(text):
-    return b"\x8c" + bytes([len(text)]) + text.encode()
 
 
 def name(of):

@@ -6,25 +6,11 @@
 
 #include <stdio.h>
 
-#include "../compiler/channels.h"
 #include "../compiler/diff.h"
 #include "policy_file.h"
 #include "stderr_sink.h"
 
 static const struct cli as_cli = {.program = "policyc diff"};
-
-struct version { /* zeros: nothing is owned yet */
-    struct policy_file file;
-    struct compiled *compiled;
-    struct channels all;
-    size_t first, count; /* of `all`: those that are named */
-};
-
-static void version_free(struct version *v) {
-    channels_free(&v->all);
-    compiled_free(v->compiled);
-    policy_file_free(&v->file);
-}
 
 static bool has_channel(const struct compiled *c, const char *channel) {
     for (size_t i = 0; i < c->model_count; i++) {
@@ -35,45 +21,15 @@ static bool has_channel(const struct compiled *c, const char *channel) {
 
 static bool has_channels(const struct compiled *c) { return c->models[0].channel.len != 0; }
 
-/* Compiles it all, whatever is named of it. */
-static enum cli_exit version_compile(struct version *v, const struct compile_options *options,
-                                     const char *name, bool json) {
-    struct compile_options own = *options;
-    struct diag d;
-    if (!policy_file_name(name, &v->file)) {
-        cli_complain(&as_cli, "out of memory");
-        return CLI_IO;
-    }
-    own.path = v->file.path;
-    diag_init(&d, stderr_sink(json));
-    enum cli_exit status = CLI_USAGE;
-    if (policy_compile(&own, &d, &v->compiled)) {
-        const struct model *const models = policy_file_models(&v->file, v->compiled, &d, &v->count);
-        if (models && channels_build(v->compiled, &d, &v->all)) {
-            v->first = (size_t)(models - v->compiled->models);
-            status = CLI_ACCEPTED;
-        }
-    } else if (d.io) {
-        status = CLI_IO;
-    }
-    diag_flush(&d);
-    diag_free(&d);
-    return status;
-}
-
 /* Where one side names a channel, the other is that channel too, or all of a policy that has none. */
-static void narrow_to(struct version *v, const struct version *other) {
+static void narrow_to(struct policy_tables *v, const struct policy_tables *other) {
     if (v->file.channel || !other->file.channel || !has_channels(v->compiled)) return;
     v->count = has_channel(v->compiled, other->file.channel);
     while (v->count != 0 && !text_is(v->compiled->models[v->first].channel, other->file.channel)) v->first++;
 }
 
-static const struct upk_policy *policy_at(const struct version *v, size_t i) {
-    return &v->all.tables[v->first + i].policy;
-}
-
 /* Channels go by name; two that are named on the command line go together.  `count`: there is none. */
-static size_t partner(const struct version *v, size_t i, const struct version *other) {
+static size_t partner(const struct policy_tables *v, size_t i, const struct policy_tables *other) {
     if ((v->file.channel || other->file.channel) && other->count == 1) return 0;
     for (size_t k = 0; k < other->count; k++) {
         if (text_equal(v->compiled->models[v->first + i].channel,
@@ -83,24 +39,26 @@ static size_t partner(const struct version *v, size_t i, const struct version *o
     return other->count;
 }
 
-static bool compare(const struct version *old, const struct version *new, struct output *o, bool *widened) {
+static bool compare(const struct policy_tables *old, const struct policy_tables *new, struct output *o,
+                    bool *widened) {
     struct diff_verdict verdict;
     *widened = false;
     for (size_t i = 0; i < new->count; i++) {
         const size_t k = partner(new, i, old);
-        if (!diff_channel(k < old->count ? policy_at(old, k) : NULL, policy_at(new, i), o, &verdict))
+        if (!diff_channel(k < old->count ? policy_tables_at(old, k) : NULL, policy_tables_at(new, i), o,
+                          &verdict))
             return false;
         *widened = *widened || verdict.widened;
     }
     for (size_t k = 0; k < old->count; k++) {
         if (partner(old, k, new) < new->count) continue;
-        if (!diff_channel(policy_at(old, k), NULL, o, &verdict)) return false;
+        if (!diff_channel(policy_tables_at(old, k), NULL, o, &verdict)) return false;
     }
     return true;
 }
 
 /* All or nothing: it is printed when it is complete. */
-static enum cli_exit print_comparison(const struct version *old, const struct version *new) {
+static enum cli_exit print_comparison(const struct policy_tables *old, const struct policy_tables *new) {
     enum { MOST_BYTES = INT32_MAX };
     struct mem m;
     struct output o;
@@ -121,17 +79,27 @@ static enum cli_exit print_comparison(const struct version *old, const struct ve
     return status;
 }
 
+static enum cli_exit compile(struct policy_tables *t, const struct compile_options *options, const char *name,
+                             bool json) {
+    struct diag d;
+    diag_init(&d, stderr_sink(json));
+    const enum cli_exit status = policy_tables_compile(t, options, name, &as_cli, &d);
+    diag_flush(&d);
+    diag_free(&d);
+    return status;
+}
+
 enum cli_exit diff_run(const struct compile_options *options, const char *new, bool json) {
-    struct version a = {0}, b = {0};
-    const enum cli_exit first = version_compile(&a, options, options->path, json),
-                        second = version_compile(&b, options, new, json);
+    struct policy_tables a = {0}, b = {0};
+    const enum cli_exit first = compile(&a, options, options->path, json),
+                        second = compile(&b, options, new, json);
     enum cli_exit status = first > second ? first : second;
     if (status == CLI_ACCEPTED) {
         narrow_to(&a, &b);
         narrow_to(&b, &a);
         status = print_comparison(&a, &b);
     }
-    version_free(&a);
-    version_free(&b);
+    policy_tables_free(&a);
+    policy_tables_free(&b);
     return status;
 }

@@ -98,6 +98,8 @@ bool learn_compile(const struct learn *l, const struct learn_source *source, str
 /* The same, of a text that the program made itself: the first error as one line, in the arena. */
 bool learn_compile_quietly(struct learn *l, struct text text, struct learn_policy *out, const char **error);
 void learn_policy_free(struct learn_policy *p);
+/* Does the row stand in a shipped fragment? */
+bool learn_is_shipped(const struct upk_policy *p, const struct upk_row *row);
 
 /* ---- observing (learn_observe.c, learn_see.c) */
 

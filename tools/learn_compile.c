@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "../compiler/intern.h"
 #include "learn.h"
+#include "policy_file.h"
 
 bool learn_compile(const struct learn *l, const struct learn_source *source, struct diag *d,
                    struct learn_policy *out) {
@@ -25,20 +27,10 @@ bool learn_compile(const struct learn *l, const struct learn_source *source, str
     };
     struct compiled *compiled = NULL;
     if (!policy_compile(&options, d, &compiled)) return false;
-    size_t at = 0;
-    bool good = true;
-    if (source->channel) {
-        while (at < compiled->model_count && !text_is(compiled->models[at].channel, source->channel)) at++;
-        good = at < compiled->model_count;
-        if (!good)
-            diag_error_nowhere(d, P_USAGE, "the policy has no channel `%s'",
-                               diag_quote(d, text_of(source->channel)));
-    } else if (compiled->model_count > 1) {
-        diag_error_nowhere(d, P_USAGE, "the policy has several channels: name one as FILE:CHANNEL");
-        good = false;
-    }
-    good = good && (!out || channels_build(compiled, d, &out->all));
-    if (good && out) out->policy = &out->all.tables[at].policy;
+    const struct policy_file named = {.channel = source->channel};
+    const struct model *const model = policy_file_model(&named, compiled, d);
+    const bool good = model && (!out || channels_build(compiled, d, &out->all));
+    if (good && out) out->policy = &out->all.tables[model - compiled->models].policy;
     compiled_free(compiled);
     return good;
 }
@@ -46,6 +38,10 @@ bool learn_compile(const struct learn *l, const struct learn_source *source, str
 void learn_policy_free(struct learn_policy *p) {
     if (p->policy) channels_free(&p->all);
     *p = (struct learn_policy){0};
+}
+
+bool learn_is_shipped(const struct upk_policy *p, const struct upk_row *row) {
+    return row->line && shipped_owns(policy_text(p, p->files[row->file]));
 }
 
 /* The first line of the messages, without the name of a file that is nowhere. */

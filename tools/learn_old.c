@@ -181,9 +181,7 @@ static void see_form(struct old *o, struct learn_row *r, const struct upk_form *
         r->former_const = true;
         return;
     }
-    struct learn_form *const f = &r->forms[form->verb != UPK_VERB_NEW ? LEARN_CALL
-                                           : form->kw                 ? LEARN_NEW_KW
-                                                                      : LEARN_NEW];
+    struct learn_form *const f = learn_row_form(r, form->verb, form->kw != 0);
     f->known = true;
     f->no_state = f->no_state || !form->state || form->flags & UPK_FORM_STATE_OPTIONAL;
     see_optional(o, form->args, &f->args);
@@ -197,10 +195,6 @@ static void see_form(struct old *o, struct learn_row *r, const struct upk_form *
 
 static bool is_in_block(const struct old *o, uint32_t file, uint32_t line) {
     return file + 1 == o->policy->file_count && line > o->block->first_line && line < o->block->last_line;
-}
-
-static bool is_shipped(const struct old *o, const struct upk_row *row) {
-    return shipped_owns(policy_text(o->policy, o->policy->files[row->file]));
 }
 
 /* A mention of its own may stand beside the row of a fragment. */
@@ -220,7 +214,7 @@ static void see_shipped(struct old *o, struct learn_row *r, const struct upk_row
 static void see_row(struct old *o, const struct upk_row *row) {
     struct learn_row *const r = row_named(o, row->module, row->qualname);
     if (!r) return;
-    if (is_shipped(o, row)) {
+    if (learn_is_shipped(o->policy, row)) {
         see_shipped(o, r, row);
     } else if (!is_in_block(o, row->file, row->line)) {
         r->keep_out = true;
@@ -264,7 +258,7 @@ static void use_fragments(struct old *o) {
     struct learn *const l = o->learn;
     for (uint32_t i = 0; i < o->policy->row_count; i++) {
         const struct upk_row *const row = &o->policy->rows[i];
-        if (!row->line || !is_shipped(o, row)) continue;
+        if (!learn_is_shipped(o->policy, row)) continue;
         const struct shipped *const s = shipped_of_name(policy_text(o->policy, o->policy->files[row->file]));
         if (s) learn_use(l, s);
     }

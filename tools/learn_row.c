@@ -30,6 +30,10 @@ struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name)
     return row;
 }
 
+struct learn_form *learn_row_form(struct learn_row *r, unsigned verb, bool has_kw) {
+    return &r->forms[verb != UPK_VERB_NEW ? LEARN_CALL : has_kw ? LEARN_NEW_KW : LEARN_NEW];
+}
+
 bool learn_row_is_made(const struct learn_row *r) {
     for (int i = 0; i < LEARN_FORMS; i++) {
         if (r->forms[i].seen != 0 || r->forms[i].known) return true;

@@ -48,6 +48,8 @@ struct learn_rows {
 
 /* The row of that name, made where it is not there; NULL: no memory. */
 struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name);
+/* Of objects that were made so: `verb` is that of a form which makes. */
+struct learn_form *learn_row_form(struct learn_row *r, unsigned verb, bool has_kw);
 /* Was it called, or made otherwise, here or in a former policy? */
 bool learn_row_is_made(const struct learn_row *r);
 /* As what a policy grants it. */

@@ -13,13 +13,6 @@
 #include "../compiler/files.h"
 #include "learn_block.h"
 
-static bool fail(const char *path, int error, struct diag *d) {
-    d->io = true;
-    diag_error_nowhere(d, P_NOT_WRITTEN, "cannot write %s: %s", diag_quote(d, text_of(path)),
-                       strerror(error));
-    return false;
-}
-
 /* The former file under another name: the same file, so that nothing of it is lost on the way.  The name is a new one: link()
  * replaces nothing. */
 static bool keep_former(const char *path, char **kept, struct diag *d) {
@@ -38,12 +31,12 @@ static bool keep_former(const char *path, char **kept, struct diag *d) {
         return true;
     }
     free(name);
-    return fail(path, error, d);
+    return file_not_written(path, error, d);
 }
 
 bool learn_save(const char *path, bool exists, const struct output *text, struct diag *d) {
     char *kept = NULL;
-    if (exists && access(path, W_OK) != 0) return fail(path, errno, d);
+    if (exists && access(path, W_OK) != 0) return file_not_written(path, errno, d);
     if (exists && !keep_former(path, &kept, d)) return false;
     const bool good = file_replace(path, text, d);
     if (!good && kept) (void)unlink(kept);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../compiler/intern.h"
+#include "../compiler/unicode.h"
 #include "learn.h"
 #include "learn_bounds.h"
 
@@ -102,14 +103,11 @@ static struct learn_row *row_named(struct walk *w, struct upk_text module, struc
 }
 
 /* A fragment in use has names that came to light in no other way: those that getattr puts together. */
-static bool is_shipped(const struct walk *w, const struct upk_row *row) {
-    return row->line && shipped_owns(policy_text(w->policy, w->policy->files[row->file]));
-}
-
 static struct learn_row *row_of(struct walk *w, uint32_t id) {
     const struct upk_row *const row = &w->policy->rows[id];
     struct learn_row *const named = w->by_row[id] ? w->by_row[id] : row_named(w, row->module, row->qualname);
-    if (named && !w->by_row[id] && named->owner == LEARN_OWN && !named->granted && is_shipped(w, row)) {
+    if (named && !w->by_row[id] && named->owner == LEARN_OWN && !named->granted &&
+        learn_is_shipped(w->policy, row)) {
         named->owner = LEARN_SHIPPED;
         named->shipped = row->flags;
     }
@@ -194,12 +192,6 @@ static void see_pairs(struct walk *w, struct upk_value v, struct shape *s) {
     }
 }
 
-static size_t count_chars(const char *text, size_t len) {
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) n += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return n;
-}
-
 static void see_bytes(struct upk_value v, struct shape *s, enum shape_kind kind) {
     const uint8_t *bytes;
     size_t len;
@@ -210,7 +202,7 @@ static void see_text(struct upk_value v, struct shape *s) {
     const char *text;
     size_t len;
     if (upk_get_str(v, &text, &len))
-        shape_length(s, SHAPE_STR, count_chars(text, len));
+        shape_length(s, SHAPE_STR, utf8_length(text, len));
     else
         see_bytes(v, s, SHAPE_BYTES); /* Python 2's str, and no ASCII */
 }
@@ -322,9 +314,7 @@ static void see_made(struct walk *w, struct upk_value v, struct learn_row *row) 
     unsigned verb = 0, steps = 0;
     if (!upk_object_how(v, &verb, &steps) || !upk_object_args(v, &args)) return;
     const bool has_kw = upk_object_kwargs(v, &kw) && upk_pair_len(kw) != 0;
-    struct learn_form *const f = &row->forms[verb != UPK_VERB_NEW ? LEARN_CALL
-                                             : has_kw             ? LEARN_NEW_KW
-                                                                  : LEARN_NEW];
+    struct learn_form *const f = learn_row_form(row, verb, has_kw);
     row->seen++;
     f->seen++;
     see_all(w, args, shape_at(w, &f->args));

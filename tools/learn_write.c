@@ -67,10 +67,7 @@ static void put_uses(struct learn_output *w) {
 
 /* ---- settings: where people wrote the header, what they leave alone is as wide as it is by default, and is only widened */
 
-/* Those that do something; what only makes plain data is allowed with its family. */
-static const enum upk_op powers[] = {UPK_OP_GLOBAL, UPK_OP_STACK_GLOBAL, UPK_OP_REDUCE,
-                                     UPK_OP_NEWOBJ, UPK_OP_NEWOBJ_EX,    UPK_OP_BUILD};
-
+/* What only makes plain data is allowed with its family. */
 static void put_opcodes(struct learn_output *w) {
     const bool *const met = w->learn->settings.opcodes;
     bool families[UPK_FAMILY_COUNT] = {false};
@@ -86,10 +83,9 @@ static void put_opcodes(struct learn_output *w) {
         if (i != UPK_FAMILY_CORE && families[i]) output_print(w->out, ", %s", family_words[i]);
     }
     size_t count = 0;
-    for (size_t i = 0;
-         i < sizeof powers / sizeof *powers && w->looseness == LEARN_TIGHT && !w->outer->has_header; i++) {
-        if (!met[powers[i]])
-            output_print(w->out, "%s%s", count++ == 0 ? " except " : ", ", opcode_word(powers[i])->name);
+    for (size_t i = 0; i < OPCODE_POWERS && w->looseness == LEARN_TIGHT && !w->outer->has_header; i++) {
+        const enum upk_op op = opcode_powers[i];
+        if (!met[op]) output_print(w->out, "%s%s", count++ == 0 ? " except " : ", ", opcode_word(op)->name);
     }
     output_text(w->out, ";\n");
 }
@@ -132,10 +128,7 @@ static void put_budgets(struct learn_output *w) {
         const uint64_t n = budget_wanted(&w->learn->settings, b, w->looseness);
         if (n == 0 || w->outer->budgets[i] || (w->outer->has_header && n <= upk_budget_standard[i])) continue;
         output_print(w->out, "%s%s ", count++ == 0 ? "budget " : ", ", budget_words[i].word);
-        if (b == UPK_BUDGET_BYTES || b == UPK_BUDGET_STRING || b == UPK_BUDGET_MEMORY)
-            notation_size(w->out, n);
-        else
-            notation_number(w->out, n);
+        notation_budget(w->out, b, n);
     }
     if (count != 0) output_text(w->out, ";\n");
 }

@@ -41,3 +41,37 @@ const struct model *policy_file_models(const struct policy_file *f, const struct
     diag_error_nowhere(d, P_USAGE, "the policy has no channel `%s'", diag_quote(d, text_of(f->channel)));
     return NULL;
 }
+
+const struct model *policy_file_model(const struct policy_file *f, const struct compiled *compiled,
+                                      struct diag *d) {
+    size_t count;
+    const struct model *const models = policy_file_models(f, compiled, d, &count);
+    if (!models || count == 1) return models;
+    diag_error_nowhere(d, P_USAGE, "the policy has several channels: name one as FILE:CHANNEL");
+    return NULL;
+}
+
+enum cli_exit policy_tables_compile(struct policy_tables *t, const struct compile_options *options,
+                                    const char *name, const struct cli *as, struct diag *d) {
+    struct compile_options own = *options;
+    if (!policy_file_name(name, &t->file)) {
+        cli_complain(as, "out of memory");
+        return CLI_IO;
+    }
+    own.path = t->file.path;
+    if (!policy_compile(&own, d, &t->compiled)) return d->io ? CLI_IO : CLI_USAGE;
+    const struct model *const models = policy_file_models(&t->file, t->compiled, d, &t->count);
+    if (!models || !channels_build(t->compiled, d, &t->all)) return CLI_USAGE;
+    t->first = (size_t)(models - t->compiled->models);
+    return CLI_ACCEPTED;
+}
+
+void policy_tables_free(struct policy_tables *t) {
+    channels_free(&t->all);
+    compiled_free(t->compiled);
+    policy_file_free(&t->file);
+}
+
+const struct upk_policy *policy_tables_at(const struct policy_tables *t, size_t i) {
+    return &t->all.tables[t->first + i].policy;
+}

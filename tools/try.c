@@ -21,12 +21,9 @@ static enum cli_exit compile(const struct cli *c, const struct policy_file *file
     struct compiled *compiled = NULL;
     enum cli_exit status = CLI_USAGE;
     if (policy_compile(&options, d, &compiled)) {
-        size_t count;
-        const struct model *models = policy_file_models(file, compiled, d, &count);
-        if (models && count > 1) {
-            diag_error_nowhere(d, P_USAGE, "the policy has several channels: name one as FILE:CHANNEL");
-        } else if (models && channels_build(compiled, d, all)) {
-            *policy = &all->tables[models - compiled->models].policy;
+        const struct model *const model = policy_file_model(file, compiled, d);
+        if (model && channels_build(compiled, d, all)) {
+            *policy = &all->tables[model - compiled->models].policy;
             status = CLI_ACCEPTED;
         }
     }
