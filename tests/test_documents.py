@@ -43,7 +43,7 @@ def tests_in(path):
     """Names of the tests of a file: those that a unit test runs, the functions of a script."""
     text = read(path)
     if path.endswith(".py"):
-        return set(re.findall(r"^def (\w+)\(", text, re.M))
+        return set(re.findall(r"^(?:async )?def (\w+)\(", text, re.M))
     defined = set(re.findall(r"^static void (\w+)\(void \*\*", text, re.M))
     run = "".join(re.findall(r"\bstruct CMUnitTest \w+\[\] = \{(.*?)\};", text, re.S))
     return defined & set(re.findall(r"\w\((\w+)", run))
