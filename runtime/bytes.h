@@ -48,6 +48,13 @@ static inline uint64_t text_word(const uint8_t *p, size_t n) {
     return w;
 }
 
+/* Are n bytes the same?  In line for names and keys, most of which are short. */
+static inline bool text_same(const uint8_t *a, const uint8_t *b, size_t n) {
+    if (n > 16) return memcmp(a, b, n) == 0;
+    return text_word(a, n) == text_word(b, n) &&
+           (n <= 8 || text_word(a + n - 8, 8) == text_word(b + n - 8, 8));
+}
+
 typedef uint64_t bytes_vector __attribute__((vector_size(16)));
 
 /* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The

@@ -216,12 +216,13 @@ bool call_make(struct machine *m, struct upk_value callee, struct upk_value args
         return machine_fail_detail(m, UPK_ERR_KEYWORDS, "found a %s", kind_word(kw->kind));
     struct object *o = mem_alloc(&m->doc->mem, sizeof *o);
     if (!o) return machine_fail_memory(m);
-    *o = (struct object){
-        .cell = {.size = 1, .depth = 1, .kind = UPK_OBJECT, .op = (uint8_t)m->op},
-        .callee = callee.as.cell,
-        .args = args.as.cell,
-        .at = offset_of(m, m->at),
-    };
+    mem_clear(o, sizeof *o);
+    o->cell.size = o->cell.depth = 1;
+    o->cell.kind = UPK_OBJECT;
+    o->cell.op = (uint8_t)m->op;
+    o->callee = callee.as.cell;
+    o->args = args.as.cell;
+    o->at = offset_of(m, m->at);
     object_absorb(m, o, callee);
     object_absorb(m, o, args);
     if (kw) {

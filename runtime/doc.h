@@ -45,7 +45,8 @@ enum cell_flag {
     /* Of kinds that do not use these bits otherwise. */
     CELL_KEYS_WAIT = 256, /* DICT, SET, FROZENSET: its keys wait to be checked */
     CELL_HOSTED = 2048,   /* all but OBJECT: a host that builds has set `host` */
-    OBJECT_HOSTED = 16    /* OBJECT: alike */
+    OBJECT_HOSTED = 16,   /* OBJECT: alike */
+    OBJECT_WHOLE = 32768  /* OBJECT: and what its BUILD does was done with its call */
 };
 
 /* TUPLE, FROZENSET, LIST, DICT, SET; the head of BYTEARRAY, GLOBAL, PERSID and OBJECT.  32 bytes. */
@@ -129,8 +130,10 @@ struct mem {
 void mem_advise_huge(void *block, size_t size);
 void mem_init(struct mem *m, const struct upk_allocator *allocator, uint64_t cap);
 void mem_free(struct mem *m);
-/* memset to 0 by a call: what compilers write for a known length of some hundred bytes is slower by far. */
+/* memset to 0, and memcpy, by a call: what compilers write for some hundred bytes, or for a length that is not known (`rep stos`,
+ * `rep movs`), is slower by far. */
 void mem_clear(void *p, size_t n);
+void mem_copy(void *to, const void *from, size_t n);
 /* A plain resizable array outside the arena (the caller frees with n = 0); NULL on failure, and `old` is still there. */
 void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n);
 void *mem_slow(struct mem *m, size_t n);

@@ -57,12 +57,18 @@ static bool check_fields(struct extend *e, size_t i) {
 /* Does some type of the base take objects of the class? */
 static bool is_of_use(const struct extend *e, const struct upk_compat *name) {
     const struct upk_policy *const p = e->base;
-    bool known = e->has_any;
-    for (uint32_t i = 1; i < p->class_count && !known; i++) {
-        const struct upk_class *const c = &p->classes[i];
-        known = name_compare(*name, p->pool, c->module, c->qualname) == 0;
+    uint32_t low = 1, high = p->class_count; /* they are in order, which policy_check.c demands */
+    while (low < high && !e->has_any) {
+        const uint32_t at = low + (high - low) / 2;
+        const int order = name_compare(*name, p->pool, p->classes[at].module, p->classes[at].qualname);
+        if (order == 0) return true;
+        if (order < 0) {
+            high = at;
+        } else {
+            low = at + 1;
+        }
     }
-    return known;
+    return e->has_any;
 }
 
 static const struct upk_row *base_row(const struct extend *e, const struct upk_compat *name) {

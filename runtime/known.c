@@ -59,7 +59,7 @@ bool known_moment(const struct object *o, enum known_kind kind, struct known *ou
     const struct upk_value *const args = object_args(o)->items;
     const uint32_t n = object_args(o)->len, wanted = kind == KNOWN_DATE ? 4 : kind == KNOWN_TIME ? 6 : 10;
     uint8_t b[10];
-    memset(out, 0, sizeof *out);
+    mem_clear(out, sizeof *out);
     out->kind = kind;
     if (n < 1 || n > 2) return false;
     struct upk_value packed = value_resolve(args[0]);

@@ -57,6 +57,7 @@ void mem_init(struct mem *m, const struct upk_allocator *allocator, uint64_t cap
 }
 
 void mem_clear(void *p, size_t n) { memset(p, 0, n); }
+void mem_copy(void *to, const void *from, size_t n) { memcpy(to, from, n); }
 
 void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n) {
     if (n > old_size && n - old_size > m->cap - m->used) {

@@ -191,7 +191,7 @@ enum match_status match_document(struct upk_doc *doc, uint64_t budget, uint64_t 
     }
     m->budget = budget;
     m->any_at_once = !doc->stale && !doc->used_up;
-    memset(why, 0, sizeof *why);
+    mem_clear(why, sizeof *why);
     /* Stale, not only cyclic: what was popped may hold a cycle that the root does not reach. */
     enum match_status status = doc->stale ? match_by_refutation(m, why) : match_by_tree(m, why);
     if (status == MATCH_OK && m->pairs > budget) status = MATCH_BUDGET;

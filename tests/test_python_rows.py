@@ -165,6 +165,67 @@ def arrays_have_memory_of_their_own(build):
             first[:] = 7
         check(kept == data and keys == {data: 1} and second.tobytes() == data, "protocol %d: an array's memory is shared" % protocol)
 
+
+def arrays_are_as_numpy_makes_them(build):
+    """Those that are made at once, and those that are not: alone, behind others, of each kind, order and shape; one dtype is
+    given its order between arrays that have it."""
+    if "numpy" not in sys.modules:
+        return
+    import numpy
+    module, some = guard(build, "numpy_guard"), 0
+    names = ["byteorder", "isnative", "alignment", "itemsize", "flags", "metadata", "fields", "shape", "num", "str"]
+
+    def described(a):
+        return (type(a), a.dtype, a.dtype.byteorder, a.shape, a.strides, a.flags.writeable, a.flags.aligned, a.flags.c_contiguous,
+                a.flags.f_contiguous, a.tobytes())
+
+    def filled(shape, dtype):
+        a = numpy.zeros(shape, dtype)
+        if dtype.kind == "U":
+            a[...] = "ab"
+        elif a.size:
+            memory = a.reshape(-1).view("u1")
+            memory[:] = numpy.arange(len(memory)) % (2 if dtype.kind == "b" else 120)
+        return a
+
+    for code in ["?", "b", "B", "<i2", ">i2", "<i8", ">u4", "<f2", "<f4", ">f8", "<c8", ">c16", "S3", "<U2", ">U2", "V4", "<M8[s]",
+                 "<m8[D]", [("a", "<i4"), ("b", "S2")]]:
+        shapes = [(), (0,), (1,), (3,), (2, 3), (2, 0, 3), (5, 1, 2), (400,)]
+        arrays = [filled(shape, numpy.dtype(code)) for shape in shapes]
+        arrays += [numpy.asfortranarray(a) for a in arrays] + [a.T for a in arrays]
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            for value in [arrays, arrays[::-1], [arrays[4], arrays[4], (arrays[4],)], [a.copy() for a in arrays]]:
+                data = pickle.dumps(value, protocol)
+                wanted, made = pickle.loads(data), module.loads(data)
+                for want, have in zip(wanted, made):
+                    if isinstance(want, tuple):
+                        check(have[0] is made[0], "an array is made twice")
+                    else:
+                        check(described(want) == described(have), "%s, protocol %d: %s, not %s" % (
+                            code, protocol, described(have), described(want)))
+    made = module.loads(pickle.dumps([numpy.arange(400), numpy.arange(400)], 4))
+    check(made[1].flags.owndata and made[1].base is None, "the second array was not made at once")
+    for code in b"?", b"b1", b"i1", b"u1", b"i2", b"u4", b"i8", b"f2", b"f8", b"c8", b"c16", b"f16", b"g", b"M8", b"S3":
+        for order in b"<", b">", b"|", b"=":
+            data = b"\x80\x02cnumpy\ndtype\n(U%c%sI00\nI01\ntR(K\x03U\x01%sNNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb." % (
+                len(code), code, order)
+            try:
+                made = module.loads(data)
+            except module.RefusedError:
+                continue
+            want, some = pickle.loads(data, encoding="latin1"), some + 1
+            check([getattr(want, n) for n in names] == [getattr(made, n) for n in names] and want.__reduce__() == made.__reduce__(),
+                  "%s, order %s: %r, not %r" % (code, order, made, want))
+    check(some > 12, "only %d dtypes are admitted" % some)
+    array = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85U\x01btR(K\x01K\x02\x85h\x00I00\nU\x04\x00\x01\x00\x02tb"
+    state = b"(K\x03U\x01%sNNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    for order in (b"<", b">"):
+        data = b"\x80\x02(cnumpy\ndtype\n(U\x02i2I00\nI01\ntRq\x00" + 2 * array + b"h\x00" + state % order + b"0" + 2 * array + b"t."
+        wanted, made = pickle.loads(data, encoding="latin1"), module.loads(data)
+        check([a.tolist() for a in made[1:]] == [a.tolist() for a in wanted[1:]] and made[0] == wanted[0] and len(made) == 5,
+              "%s, not %s" % (made, wanted))
+
+
 # ---- the row fuzzer
 
 
@@ -288,6 +349,7 @@ def main():
     rows_are_built(build)
     producers_values_are_built(build)
     arrays_have_memory_of_their_own(build)
+    arrays_are_as_numpy_makes_them(build)
     rows_are_fuzzed(build, rounds)
     run_by_others(check, build, __file__, POLICIES)
     return tally.finish()

@@ -1,6 +1,6 @@
 /* What is decided about rows and classes before objects of them are made.
  *
- * Layer: private to bind.c, names.c, plan.c, object.c, state.c and native.c, over host.h.
+ * Layer: private to bind.c, names.c, plan.c, object.c, state.c, native.c and array.c, over host.h.
  */
 #ifndef UPK_BIND_H
 #define UPK_BIND_H
@@ -27,6 +27,8 @@ enum { STATE_KEYS = 32, STATE_KEYS_CHANGED = 256 };
 struct state_keys {
     struct state_key at[STATE_KEYS];
     unsigned changed; /* how often a place got another key: beyond STATE_KEYS_CHANGED it no longer does */
+    uint64_t build;   /* in this build (build.h) */
+    unsigned number;  /* dicts of this number (doc.h) have just these keys; 0: none is known to */
 };
 
 /* What is decided for the class of an instance that takes a state or items. */
@@ -76,16 +78,33 @@ static inline unsigned type_version(const PyTypeObject *type) {
 }
 
 /* plan.c.  The plan of the form that `o` matched, its row bound and its class looked at; NULL: refused. */
-struct plan *plan_of(struct call *c, const struct object *o);
+struct plan *plan_find(struct call *c, const struct object *o);
+static inline bool plan_holds(const struct plan *p, const PyObject *object, unsigned verb) {
+    if (p->callable != object) return false;
+    return verb == UPK_VERB_FUNC ||
+           (p->version && p->version == type_version((const PyTypeObject *)p->callable));
+}
+/* In line for what is bound and has not changed: an object asks when it is made and again for its state. */
+static inline struct plan *plan_of(struct call *c, const struct object *o) {
+    struct plan *const p = &c->guard->plans[o->cell.cap];
+    const PyObject *const object = c->guard->rows[o->cell.len].object;
+    const bool good =
+        object && !c->find_class && plan_holds(p, object, c->guard->policy->forms[o->cell.cap].verb);
+    return good ? p : plan_find(c, o);
+}
 /* May objects of this class stand for `o`: has it no Python code but what the form names?  false: refused. */
 bool plan_fits(struct call *c, const struct object *o, struct plan *p, PyTypeObject *type);
 struct instance_plan *instance_plan_make(struct plan *p, PyTypeObject *type);
-/* What is decided for the class of `inst`; NULL: an exception is set.  Asked for again after whatever may have run code. */
-static inline struct instance_plan *instance_plan_of(struct plan *p, PyObject *inst) {
+/* What is decided for the class of `inst`; NULL: nothing yet that is still so. */
+static inline struct instance_plan *instance_plan_if(struct plan *p, PyObject *inst) {
     struct instance_plan *const s = &p->instance;
-    PyTypeObject *const type = Py_TYPE(inst);
-    return s->type == type && s->version && s->version == type_version(type) ? s
-                                                                             : instance_plan_make(p, type);
+    const PyTypeObject *const type = Py_TYPE(inst);
+    return s->type == type && s->version && s->version == type_version(type) ? s : NULL;
+}
+/* The same, decided now if need be; NULL: an exception is set.  Asked for again after whatever may have run code. */
+static inline struct instance_plan *instance_plan_of(struct plan *p, PyObject *inst) {
+    struct instance_plan *const s = instance_plan_if(p, inst);
+    return s ? s : instance_plan_make(p, Py_TYPE(inst));
 }
 void plan_clear(struct plan *p);
 int plan_traverse(struct plan *p, visitproc visit, void *arg);
@@ -94,7 +113,13 @@ int plan_traverse(struct plan *p, visitproc visit, void *arg);
 bool native_find(struct call *c, uint32_t form, struct plan *p);
 /* Make `o` natively: new reference; NULL without an exception: make it the other way. */
 PyObject *native_make(struct call *c, struct object *o, const struct plan *p);
-/* Set its state natively.  *done: it was; else do it the other way. */
+/* array.c.  What array_make needs: sets p->extra, NULL where the callable is not numpy's own; false: an exception is set. */
+bool array_find(struct plan *p, PyObject *class, PyObject *dtype);
+/* An array by _reconstruct; whole, state included, where that can be (OBJECT_WHOLE).  As native_make. */
+PyObject *array_make(struct call *c, struct object *o, PyObject *extra);
+/* A dtype: does its state say what it is already? */
+bool dtype_is_so(const struct object *o);
+/* native.c.  Set its state natively.  *done: it was; else do it the other way. */
 bool native_set_state(struct call *c, struct object *o, const struct plan *p, bool *done);
 
 #endif

@@ -159,9 +159,23 @@ static void share_state(struct upk_value v) {
 
 static bool do_state(struct call *c, struct object *o) {
     /* A partial that N8 used up has a state that nothing is to get. */
-    if (o->cell.index == UPK_VERB_NONE) return step_done(c);
+    if (o->cell.index == UPK_VERB_NONE || o->cell.flags & OBJECT_WHOLE) return step_done(c);
+    c->builder->dtype = NULL;
     share_state(o->state);
     return object_set_state(c, o) && step_done(c);
+}
+
+static uint64_t state_at(const struct builder *b) {
+    return b->states.count ? b->states.entries[0].when : UINT64_MAX;
+}
+
+/* Of the objects in between those that spell values do nothing. */
+bool nothing_before_state(const struct call *c, const struct object *o) {
+    const struct builder *const b = c->builder;
+    const struct object *next = o->next;
+    while (next && next->at < o->built_at && next->cell.flags & CELL_NORMAL) next = next->next;
+    return o->built_at && o->built_at < state_at(b) && (!next || o->built_at < next->at) &&
+           (!b->persids || o->built_at < b->persids->at);
 }
 
 /* A call; its BUILD too, where that is the next step of the stream. */
@@ -183,8 +197,7 @@ static bool do_call(struct call *c, struct object *o, uint64_t next_at) {
     }
     if (!step_done(c)) return false;
     if (!o->built_at) return true;
-    const uint64_t state_at = b->states.count ? b->states.entries[0].when : UINT64_MAX;
-    if (o->built_at < next_at && o->built_at < state_at) return do_state(c, o);
+    if (o->built_at < next_at && o->built_at < state_at(b)) return do_state(c, o);
     return heap_push(c, &b->states, (struct entry){o->built_at, 0, &o->cell, NULL});
 }
 
@@ -205,15 +218,15 @@ static bool do_persid(struct call *c, struct persid *p) {
 static bool do_steps(struct call *c) {
     struct builder *const b = c->builder;
     struct object *o = c->doc->objects;
-    struct persid *p = c->doc->persids;
-    while (o || p || b->states.count) {
+    b->persids = c->doc->persids;
+    while (o || b->persids || b->states.count) {
+        struct persid *const p = b->persids;
         const uint64_t call_at = o ? o->at : UINT64_MAX, persid_at = p ? p->at : UINT64_MAX;
-        const uint64_t state_at = b->states.count ? b->states.entries[0].when : UINT64_MAX;
-        if (state_at < call_at && state_at < persid_at) {
+        if (state_at(b) < call_at && state_at(b) < persid_at) {
             if (!do_state(c, as_object(heap_pop(&b->states).cell))) return false;
         } else if (persid_at < call_at) {
             if (!do_persid(c, p)) return false;
-            p = p->next;
+            b->persids = p->next;
         } else {
             struct object *const next = o->next;
             const uint64_t next_at = next && next->at < persid_at ? next->at : persid_at;
@@ -255,7 +268,7 @@ static void release(struct call *c) {
 PyObject *build_document(struct call *c) {
     struct upk_doc *const doc = c->doc;
     struct builder b;
-    memset(&b, 0, offsetof(struct builder, first_frames));
+    mem_clear(&b, offsetof(struct builder, first_frames));
     b.usual = usual_of(c->guard->host);
     if (!b.usual) return NULL;
     b.build = ++b.usual->builds;

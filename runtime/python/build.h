@@ -56,12 +56,13 @@ enum {
 };
 
 struct builder {
-    struct usual *usual;  /* of the module */
-    uint64_t build;       /* the number of this one */
-    uint64_t done;        /* calls and BUILDs that were done, as the stream counts them */
-    struct heap waiting;  /* when: `done` that is reached.  Containers to fill, objects to grow */
-    struct heap states;   /* when: offset of the BUILD */
-    struct frame *frames; /* the containers that are open, the innermost last */
+    struct usual *usual;    /* of the module */
+    uint64_t build;         /* the number of this one */
+    uint64_t done;          /* calls and BUILDs that were done, as the stream counts them */
+    struct heap waiting;    /* when: `done` that is reached.  Containers to fill, objects to grow */
+    struct heap states;     /* when: offset of the BUILD */
+    struct persid *persids; /* of the document, from the next one on */
+    struct frame *frames;   /* the containers that are open, the innermost last */
     size_t frame_count, frame_room;
     struct frame *later; /* found in an open tuple: filled when that is full */
     size_t later_count, later_room;
@@ -73,6 +74,8 @@ struct builder {
     uint64_t memory, most_memory; /* an estimate of what the objects take, in bytes; the budget */
     size_t containers;
     uint32_t until_signals; /* values until signals are looked at */
+    PyObject *dtype;        /* array.c: the last one, borrowed; NULL: none since a BUILD */
+    Py_ssize_t dtype_size;
     bool gc_stopped;
     struct frame first_frames[FIRST_FRAMES];
 };
@@ -87,15 +90,22 @@ bool keep(struct call *c, PyObject *object);
 /* build.c */
 bool heap_push(struct call *c, struct heap *h, struct entry e); /* takes e.into, also on failure */
 void gc_stop(struct builder *b);                                /* until the build ends */
+/* Is nothing done between the call of `o`, which is being done, and its BUILD? */
+bool nothing_before_state(const struct call *c, const struct object *o);
 
 /* value.c.  Make what is no scalar: a new reference, or NULL, and builder->opened is set: a container was opened. */
 PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple);
 /* A container, as value_other. */
 PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple);
+/* The outermost container that was opened, filled. */
+PyObject *value_fill(struct call *c);
 /* A frame for a container that is there and empty; NULL: an exception is set. */
 struct frame *frame_open(struct call *c, struct upk_cell *cell, PyObject *into);
-PyObject *list_new(uint32_t n,
-                   bool hidden); /* empty, with room for n members; hidden from the garbage collector */
+PyObject *list_new(const struct upk_cell *cell, uint32_t n); /* empty, with room for n of its members */
+/* Is it hidden from the garbage collector while it is filled?  A list of one member is empty or full, never half full. */
+static inline bool list_is_hidden(const struct upk_cell *cell) {
+    return cell->flags & CELL_HAS_CELL && cell->len > 1;
+}
 static inline void set_size(PyObject *object, Py_ssize_t n) { ((PyVarObject *)object)->ob_size = n; }
 bool remember(struct call *c, struct upk_cell *cell, PyObject *made);
 void share_members(struct upk_cell *cell);
@@ -153,6 +163,13 @@ static inline PyObject *value_make(struct call *c, struct usual *usual, struct u
     }
     Py_INCREF(made);
     return made;
+}
+
+/* As build_value, in line. */
+static inline PyObject *value_whole(struct call *c, struct upk_value v) {
+    struct builder *const b = c->builder;
+    PyObject *const made = value_make(c, b->usual, v, false);
+    return made || !b->opened ? made : value_fill(c);
 }
 
 /* hashes.c.  So many keys of a dict or members of a set may have one hash, no more. */

@@ -218,7 +218,7 @@ static inline bool finish(struct call *c, struct frame *f) {
     switch (f->kind) {
     case UPK_DICT: return check_members(c, f, PyDict_GET_SIZE(f->into), f->cell->len / 2);
     case UPK_LIST:
-        if (flags & CELL_HAS_CELL) PyObject_GC_Track(f->into);
+        if (list_is_hidden(f->cell)) PyObject_GC_Track(f->into);
         if (!f->key) return true;
         return PyList_SetSlice(f->key, PyList_GET_SIZE(f->key), PyList_GET_SIZE(f->key), f->into) == 0;
     case UPK_TUPLE:
@@ -308,7 +308,7 @@ bool fill_waiting(struct call *c, struct upk_cell *cell, PyObject *into) {
     struct builder *const b = c->builder;
     const bool is_list =
         cell->kind == UPK_LIST; /* code that changes a list does not meet one that is being filled */
-    PyObject *root, *const direct = is_list ? list_new(cell->len, cell->flags & CELL_HAS_CELL) : into;
+    PyObject *root, *const direct = is_list ? list_new(cell, cell->len) : into;
     if (!direct) return false;
     if (!is_list) Py_INCREF(into);
     struct frame *const f = frame_open(c, cell, direct);

@@ -19,6 +19,7 @@
  *   object.c     objects: calls, items
  *   state.c      their states
  *   native.c     objects that are made without a call into Python
+ *   array.c      and arrays of numpy
  *   unpickler.c  the type Unpickler, and load from a file
  *   file.c       a Python file as the source of one pickle
  *   types.c      with_types: classes that a host admits at run time

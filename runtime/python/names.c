@@ -52,11 +52,13 @@ PyObject *module_find(struct upk_compat name) {
 /* The members of an enum are no attributes of their own in every version. */
 static PyObject *member_of_enum(PyTypeObject *type, PyObject *name) {
     PyObject *const module = loaded((const uint8_t *)"enum", 4), *members = NULL, *found = NULL;
-    if (module && PyModule_Check(module)) {
-        PyObject *const class = PyDict_GetItemString(PyModule_GetDict(module), "EnumMeta");
+    PyObject *const text = module && PyModule_Check(module) ? PyUnicode_InternFromString("EnumMeta") : NULL;
+    if (text) {
+        PyObject *const class = PyDict_GetItemWithError(PyModule_GetDict(module), text);
         if (class && PyType_Check(class) && PyType_IsSubtype(Py_TYPE(type), (PyTypeObject *)class))
             (void)class_member(type, "_member_map_", &members, NULL);
     }
+    Py_XDECREF(text);
     Py_XDECREF(module);
     if (members && PyDict_CheckExact(members)) found = PyDict_GetItemWithError(members, name);
     Py_XINCREF(found);

@@ -24,7 +24,9 @@ enum native_kind {
     NATIVE_UUID,     /* extra: (member int, member is_safe, members of SafeUUID by value) */
     NATIVE_ENUM,     /* extra: the members by value */
     NATIVE_ZONEINFO, /* extra: (class ZoneInfo, folders of zones) */
-    NATIVE_ARRAY     /* extra: class numpy.ndarray */
+    NATIVE_ARRAY,    /* extra: class numpy.ndarray */
+    NATIVE_EMPTY,    /* extra: array.c */
+    NATIVE_DTYPE     /* its state alone */
 };
 
 /* ---- finding out */
@@ -144,6 +146,18 @@ static unsigned find_array(struct plan *p) {
     return NATIVE_NONE;
 }
 
+static bool is_of_c(PyObject *class) {
+    return PyType_Check(class) && !(((PyTypeObject *)class)->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+static unsigned find_empty(struct plan *p) {
+    PyObject *const class = loaded_name("numpy", "ndarray"), *const dtype = loaded_name("numpy", "dtype");
+    if (class && dtype && is_of_c(class) && is_of_c(dtype)) (void)array_find(p, class, dtype);
+    Py_XDECREF(class);
+    Py_XDECREF(dtype);
+    return p->extra ? NATIVE_EMPTY : NATIVE_NONE;
+}
+
 bool native_find(struct call *c, uint32_t form, struct plan *p) {
     const struct upk_form *const f = &c->guard->policy->forms[form];
     const struct upk_compat n = row_name(c->guard->policy, f->row);
@@ -156,12 +170,16 @@ bool native_find(struct call *c, uint32_t form, struct plan *p) {
         kind = find_fraction(p);
     } else if (f->verb == UPK_VERB_NEW && row_is(n, "uuid", "UUID")) {
         kind = find_uuid(p);
+    } else if (f->verb == UPK_VERB_CALL && row_is(n, "numpy", "dtype")) {
+        kind = is_of_c(p->callable) ? NATIVE_DTYPE : NATIVE_NONE;
     } else if (f->verb == UPK_VERB_CALL && f->flags & UPK_FORM_TEMPLATE) {
         kind = find_enum(p);
     } else if (f->verb == UPK_VERB_FUNC && f->check == UPK_CHECK_ZONEINFO) {
         kind = find_zoneinfo(p);
     } else if (f->verb == UPK_VERB_FUNC && f->check == UPK_CHECK_FROMBUFFER) {
         kind = find_array(p);
+    } else if (f->verb == UPK_VERB_FUNC && row_is(n, "numpy._core.multiarray", "_reconstruct")) {
+        kind = find_empty(p);
     }
     p->native = (uint8_t)kind;
     return !PyErr_Occurred();
@@ -323,7 +341,9 @@ static PyObject *make(struct call *c, struct object *o, const struct plan *p) {
     case NATIVE_ENUM: return make_member(c, o, p);
     case NATIVE_ZONEINFO: return make_zoneinfo(c, o, p);
     case NATIVE_ARRAY: return make_array(c, o, p);
-    case NATIVE_UUID: /* its state alone */
+    case NATIVE_EMPTY: return array_make(c, o, p->extra);
+    case NATIVE_UUID: /* their states alone */
+    case NATIVE_DTYPE:
     case NATIVE_NONE: break;
     }
     return NULL;
@@ -345,7 +365,7 @@ PyObject *native_make(struct call *c, struct object *o, const struct plan *p) {
 /* {"int": n} or {"int": n, "is_safe": m}, as UUID.__setstate__ takes them apart. */
 bool native_set_state(struct call *c, struct object *o, const struct plan *p, bool *done) {
     const struct upk_value v = value_resolve(o->state);
-    *done = false;
+    *done = p->native == NATIVE_DTYPE && dtype_is_so(o);
     if (p->native != NATIVE_UUID || Py_TYPE(object_built(o)) != (PyTypeObject *)p->callable) return true;
     if (v.kind != UPK_DICT || (v.as.cell->len != 2 && v.as.cell->len != 4)) return true;
     const struct upk_value *const items = v.as.cell->items;

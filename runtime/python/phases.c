@@ -8,7 +8,10 @@ static bool persid_allowed(void *ctx, struct upk_value id) {
 }
 
 bool call_begin(struct call *c, struct guard *g, const struct arguments *a, size_t most_buffers) {
-    *c = (struct call){.guard = g, .persistent_load = a->persistent_load, .cause = a->cause};
+    mem_clear(c, sizeof *c);
+    c->guard = g;
+    c->persistent_load = a->persistent_load;
+    c->cause = a->cause;
     if (a->buffers && !buffers_take(&c->taken, a->buffers, most_buffers)) return false;
     c->spare = spare_take(g->host);
     if (!c->spare) {
@@ -18,11 +21,11 @@ bool call_begin(struct call *c, struct guard *g, const struct arguments *a, size
     c->buffers = c->taken.objects;
     c->buffer_count = c->taken.count;
     c->allocator = (struct upk_allocator){spare_resize, c->spare};
-    c->options = (struct upk_options){.allocator = &c->allocator,
-                                      .buffers = c->taken.bytes,
-                                      .buffer_count = c->taken.count,
-                                      .persid = persid_allowed,
-                                      .persid_ctx = c};
+    c->options.allocator = &c->allocator;
+    c->options.buffers = c->taken.bytes;
+    c->options.buffer_count = c->taken.count;
+    c->options.persid = persid_allowed;
+    c->options.persid_ctx = c;
     return true;
 }
 

@@ -8,12 +8,6 @@
  */
 #include "bind.h"
 
-static bool holds(const struct plan *p, const PyObject *object, unsigned verb) {
-    if (p->callable != object) return false;
-    return verb == UPK_VERB_FUNC ||
-           (p->version && p->version == type_version((const PyTypeObject *)p->callable));
-}
-
 /* false: refused, or an exception is set. */
 static bool hooks_are_named(struct call *c, const struct object *o, PyTypeObject *type,
                             const struct upk_form *f) {
@@ -81,11 +75,11 @@ static bool plan_make(struct call *c, const struct object *o, struct plan *p, Py
     return false;
 }
 
-struct plan *plan_of(struct call *c, const struct object *o) {
+struct plan *plan_find(struct call *c, const struct object *o) {
     struct plan *const p = &c->guard->plans[o->cell.cap];
     PyObject *const object = bind_row(c, o->cell.len, o);
     if (!object) return NULL;
-    if (holds(p, object, c->guard->policy->forms[o->cell.cap].verb)) return p;
+    if (plan_holds(p, object, c->guard->policy->forms[o->cell.cap].verb)) return p;
     return plan_make(c, o, p, object) ? p : NULL;
 }
 

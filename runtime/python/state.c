@@ -8,6 +8,7 @@
  * Layer: see host.h.
  */
 #include "bind.h"
+#include "build.h"
 
 /* ---- attributes, one by one */
 
@@ -28,6 +29,7 @@ static bool key_learn(struct call *c, struct instance_plan *s, struct state_key 
     if (!kept) return true;
     PyObject *const old = place->key;
     if (old) s->keys->changed++;
+    s->keys->number = 0;
     Py_INCREF(key);
     *place = *out;
     place->text = (const char *)PyUnicode_DATA(key);
@@ -35,15 +37,37 @@ static bool key_learn(struct call *c, struct instance_plan *s, struct state_key 
     return true;
 }
 
+/* Has a dict of this number (doc.h) the keys of `known` at their places?  Looked at for each key, for what makes values may have run
+ * code that came here too. */
+static inline bool keys_are_known(const struct call *c, const struct state_keys *known, unsigned number) {
+    return number && known->number == number && known->build == c->builder->build;
+}
+
+static inline bool key_is(const struct state_key *k, struct upk_value v) {
+    return k->key && k->len == v.len && text_same((const uint8_t *)k->text, v.as.bytes, v.len);
+}
+
+/* After a dict: its keys are known from now on, if they are what stands at their places. */
+static void keys_note(const struct call *c, struct plan *p, const struct upk_cell *dict) {
+    struct state_keys *const known = p->instance.keys;
+    if (!dict->op || !known || dict->len > 2 * STATE_KEYS || keys_are_known(c, known, dict->op)) return;
+    for (uint32_t i = 0; i < dict->len; i += 2) {
+        if (!key_is(&known->at[i / 2], dict->items[i])) return;
+    }
+    known->build = c->builder->build;
+    known->number = dict->op;
+}
+
 /* The key at `place` of a dict, and what the class has of that name: the plan's own, or *fresh, which then has a reference.
  * Nothing runs between this and its use. */
-static inline const struct state_key *key_at(struct call *c, struct plan *p, PyObject *inst, uint32_t place,
-                                             struct upk_value v, struct state_key *fresh) {
+static const struct state_key *key_at(struct call *c, struct plan *p, PyObject *inst, uint32_t place,
+                                      const struct upk_cell *dict, struct state_key *fresh) {
+    const struct upk_value v = dict->items[2 * (size_t)place];
     struct instance_plan *const s = instance_plan_of(p, inst);
+    fresh->key = NULL;
     if (!s) return NULL;
     struct state_key *const known = place < STATE_KEYS ? &s->keys->at[place] : NULL;
-    if (known && known->key && known->len == v.len && memcmp(known->text, v.as.bytes, v.len) == 0)
-        return known;
+    if (known && key_is(known, v)) return known;
     return key_learn(c, s, known, v, fresh) ? fresh : NULL;
 }
 
@@ -95,19 +119,28 @@ static bool set_of_exception(struct call *c, const struct object *o, PyObject *i
 typedef bool set_fn(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
                     PyObject *value);
 
-static inline bool set_all(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
-                           const struct upk_cell *dict, set_fn *set) {
+__attribute__((always_inline)) static inline bool set_all(struct call *c, const struct object *o,
+                                                          struct plan *p, PyObject *inst,
+                                                          const struct upk_cell *dict, set_fn *set) {
     for (uint32_t i = 0; i < dict->len; i += 2) {
-        struct state_key fresh = {.key = NULL};
         if (!value_is_str(dict->items[i]))
             return refuse_object(c, o, UPK_ERR_BUILDING, "a state key is no str");
-        PyObject *const value = build_value(c, dict->items[i + 1]);
-        const struct state_key *const k = value ? key_at(c, p, inst, i / 2, dict->items[i], &fresh) : NULL;
-        const bool good = k && set(c, o, inst, k, value);
-        Py_XDECREF(fresh.key);
-        Py_XDECREF(value);
+        PyObject *const value = value_whole(c, dict->items[i + 1]);
+        if (!value) return false;
+        bool good;
+        const struct instance_plan *const s = instance_plan_if(p, inst);
+        if (s && keys_are_known(c, s->keys, dict->op)) {
+            good = set(c, o, inst, &s->keys->at[i / 2], value);
+        } else {
+            struct state_key fresh;
+            const struct state_key *const k = key_at(c, p, inst, i / 2, dict, &fresh);
+            good = k && set(c, o, inst, k, value);
+            Py_XDECREF(fresh.key);
+        }
+        Py_DECREF(value);
         if (!good) return false;
     }
+    keys_note(c, p, dict);
     return true;
 }
 

@@ -35,17 +35,38 @@ PyObject *usual_int(struct usual *u, int64_t i) {
 
 /* ---- making */
 
-/* Two moves that overlap, where the length allows: most text is short, and its length random to a branch predictor. */
+/* n > 0 bytes, by moves that overlap where the length allows: most text is short, and its length random to a branch predictor. */
 static inline void copy_text(uint8_t *to, const uint8_t *from, size_t n) {
     uint64_t head, tail;
-    if (n < 8 || n > 16) {
-        memcpy(to, from, n);
-        return;
+    bytes_vector first, second, third, last;
+    if (n > 64) {
+        mem_copy(to, from, n);
+    } else if (n > 16) {
+        const size_t inner = n > 32 ? 16 : 0;
+        memcpy(&first, from, 16);
+        memcpy(&second, from + inner, 16);
+        memcpy(&third, from + n - 16 - inner, 16);
+        memcpy(&last, from + n - 16, 16);
+        memcpy(to, &first, 16);
+        memcpy(to + inner, &second, 16);
+        memcpy(to + n - 16 - inner, &third, 16);
+        memcpy(to + n - 16, &last, 16);
+    } else if (n >= 8) {
+        memcpy(&head, from, 8);
+        memcpy(&tail, from + n - 8, 8);
+        memcpy(to, &head, 8);
+        memcpy(to + n - 8, &tail, 8);
+    } else if (n >= 4) {
+        uint32_t low, high;
+        memcpy(&low, from, 4);
+        memcpy(&high, from + n - 4, 4);
+        memcpy(to, &low, 4);
+        memcpy(to + n - 4, &high, 4);
+    } else {
+        to[0] = from[0];
+        to[n / 2] = from[n / 2];
+        to[n - 1] = from[n - 1];
     }
-    memcpy(&head, from, 8);
-    memcpy(&tail, from + n - 8, 8);
-    memcpy(to, &head, 8);
-    memcpy(to + n - 8, &tail, 8);
 }
 
 static inline PyObject *str_new(struct upk_value v) {
@@ -134,7 +155,7 @@ static PyObject *key_by_text(struct call *c, struct upk_value v) {
     PyObject **const slot = &c->builder->usual->keys[key_slot(v.as.bytes, v.len)];
     PyObject *key = *slot;
     if (key && (size_t)PyUnicode_GET_LENGTH(key) == v.len &&
-        memcmp(PyUnicode_1BYTE_DATA(key), v.as.bytes, v.len) == 0) {
+        text_same(PyUnicode_1BYTE_DATA(key), v.as.bytes, v.len)) {
         Py_INCREF(key);
         return key;
     }
