@@ -65,7 +65,7 @@ GRAMMAR := parse scan keywords
 CLI := $(wildcard tools/cli*.c)
 # What they need of the compiler: unpickle links no more of it.
 CLI_OF_COMPILER := unicode shipped suggest mem
-POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/diff.c tools/fmt.c tools/policy_file.c tools/stderr_sink.c $(wildcard tools/learn*.c)
+POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/diff.c tools/fmt.c tools/policy_file.c tools/stderr_sink.c tools/today.c $(wildcard tools/learn*.c)
 SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))

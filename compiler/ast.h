@@ -137,7 +137,7 @@ enum ast_row_kind {
     AST_ROW_FLAG,
     AST_ROW_EXCEPTION,
     AST_ROW_PYDANTIC,
-    AST_ROW_UNSUPPORTED
+    AST_ROW_SUBCLASSES /* `names` has the base: see resolve_open.c */
 };
 
 struct ast_member { /* of an enum or a flag */
@@ -164,7 +164,7 @@ enum ast_scope_kind {
     AST_SCOPE_OPCODES
 };
 
-struct ast_scope { /* of `never` */
+struct ast_scope { /* of `never` and `deny` */
     struct ast_node node;
     enum ast_scope_kind kind;
     struct ast_word module, name; /* name: qualname, or opcode or family */
@@ -182,6 +182,7 @@ enum ast_item_kind {
     AST_USE,
     AST_ROOT,
     AST_CHANNEL,
+    AST_FAIL_OPEN,
     AST_UNSUPPORTED /* parsed, but this version compiles no such thing */
 };
 
@@ -194,12 +195,13 @@ struct ast_limit { /* of `budget` */
 struct ast_item {
     struct ast_node node;
     enum ast_item_kind kind;
-    struct ast_word keyword;     /* as written, for messages */
-    struct ast_word name;        /* include: file; alias: from; type, module, channel: its name */
-    struct ast_word to;          /* alias */
-    struct ast_list names;       /* opcodes: allowed; use: fragments (ast_name_node) */
-    struct ast_list except;      /* opcodes */
-    struct ast_list parts;       /* budget: ast_limit; never: ast_scope; module: ast_row; channel: ast_item */
+    struct ast_word keyword; /* as written, for messages */
+    struct ast_word name;  /* include: file; alias: from; type, module, channel: its name; fail_open: until */
+    struct ast_word to;    /* alias; fail_open: because */
+    struct ast_list names; /* opcodes: allowed; use: fragments (ast_name_node) */
+    struct ast_list except; /* opcodes */
+    struct ast_list
+        parts; /* budget: ast_limit; never, fail_open: ast_scope; module: ast_row; channel: ast_item */
     struct ast_number low, high; /* protocol */
     struct ast_type *type;       /* type, root */
     struct model_type *root;     /* root: what `type` is, set by resolve_types */

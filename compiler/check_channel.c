@@ -165,7 +165,8 @@ static const struct row_def *row_against(struct row_def *const *rows, size_t cou
 
 /* Rows of the units in use, sorted. */
 static struct row_def **rows_in_use(struct compilation *c, struct text channel, size_t *count) {
-    struct row_def **rows = mem_alloc(c->mem, c->row_count, sizeof(struct row_def *));
+    /* With room for those of a `fail_open` block. */
+    struct row_def **rows = mem_alloc(c->mem, c->row_count + 2, sizeof(struct row_def *));
     *count = 0;
     for (size_t i = 0; i < c->row_count && rows != NULL; i++) {
         struct row_def *def = c->rows[i];
@@ -294,14 +295,15 @@ static void old_names_check(struct compilation *c, const struct settings *s, str
     }
 }
 
-/* The lines of all files, and those of the channel. */
-static void nevers_check(struct compilation *c, const struct model *m, const struct ast_list *items,
-                         const struct settings *s, struct row_def *const *rows, size_t count) {
+/* The lines of all files, and those of the channel, which it returns. */
+static const struct never_scopes *nevers_check(struct compilation *c, const struct model *m,
+                                               const struct ast_list *items, const struct settings *s,
+                                               struct row_def *const *rows, size_t count) {
     const struct names names = {.mem = c->mem, .aliases = m->aliases, .alias_count = m->alias_count};
     struct never_scopes *own = m->channel.len == 0 ? NULL : never_begin(c);
     never_check(c, c->never, &names, rows, count);
     if (own == NULL) {
-        return;
+        return NULL;
     }
     never_add(c, own, items);
     never_ready(own);
@@ -311,6 +313,7 @@ static void nevers_check(struct compilation *c, const struct model *m, const str
             never_check_opcodes(c, (const struct ast_item *)n, s);
         }
     }
+    return own;
 }
 
 static bool rows_make(struct row_def *const *rows, size_t count) {
@@ -325,23 +328,60 @@ static bool rows_make(struct row_def *const *rows, size_t count) {
     return false;
 }
 
+/* Puts the rows of the block among the others. */
+static void fail_open_add(struct compilation *c, struct model *m, const struct ast_item *item,
+                          struct row_def **rows, size_t *count) {
+    struct row_def *own[2];
+    if (!fail_open_rows(c, item, own)) {
+        diag_memory(c);
+        return;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        size_t at = (*count)++;
+        for (; at > 0 && name_compare(rows[at - 1]->row.name, own[i]->row.name) > 0; at--) {
+            rows[at] = rows[at - 1];
+        }
+        rows[at] = own[i];
+    }
+    m->flags |= UPK_POLICY_FAIL_OPEN;
+    m->until = item->name.text;
+    m->because = item->to.text;
+    m->until_file = own[0]->row.file;
+    m->until_line = own[0]->row.line;
+}
+
+static bool rows_open(struct row_def *const *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i]->row.open != UPK_OPEN_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* `items`: of the channel block, or of the file.  unit.used is set. */
 static void channel_check(struct compilation *c, const struct ast_list *items, struct settings *s,
                           struct model *m) {
     size_t count = 0;
     struct row_def **rows = rows_in_use(c, m->channel, &count);
-    const struct ast_item *root = item_find(items, AST_ROOT);
+    const struct ast_item *root = item_find(items, AST_ROOT), *fail_open = item_find(items, AST_FAIL_OPEN);
     if (rows == NULL) {
         return;
+    }
+    m->flags = root != NULL && root->flag ? UPK_POLICY_ROOT_CYCLIC : 0;
+    if (fail_open != NULL) {
+        fail_open_add(c, m, fail_open, rows, &count);
     }
     s->grants = count != 0;
     s->makes = rows_make(rows, count);
     s->uses_main = unit_main(c)->used;
     m->root = root == NULL || root->root == NULL ? type_plain(c, UPK_TYPE_ANY) : root->root;
-    m->flags = root != NULL && root->flag ? UPK_POLICY_ROOT_CYCLIC : 0;
     aliases_read(c, m, rows, count);
     old_names_check(c, s, rows, count);
-    nevers_check(c, m, items, s, rows, count);
+    const struct never_scopes *own = nevers_check(c, m, items, s, rows, count);
+    if (rows_open(rows, count)) {
+        denies_fill(c, m, own, fail_open, rows, count);
+    }
     if (!c->opcodes_unknown && !unit_main(c)->file.items_lost) {
         spelling_check(c, s, rows, count, m->channel);
     }
@@ -368,11 +408,11 @@ static bool channel_name_new(struct compilation *c, const struct ast_item *chann
     return true;
 }
 
-/* `use`, `root` at file level say nothing where channels say it. */
+/* `use`, `root`, `fail_open` at file level say nothing where channels say it. */
 static void check_misplaced(struct compilation *c, const struct ast_list *items) {
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
-        if (item->kind == AST_USE || item->kind == AST_ROOT) {
+        if (item->kind == AST_USE || item->kind == AST_ROOT || item->kind == AST_FAIL_OPEN) {
             diag_error(c->diag, item->node.span, P_MISPLACED, "a policy with channels has its `%s' in them",
                        diag_quote(c->diag, item->keyword.text));
         }

@@ -81,15 +81,20 @@ struct never_scopes *never_begin(struct compilation *c) {
     return mem_alloc(c->mem, 1, sizeof(struct never_scopes));
 }
 
+void never_add_scopes(struct compilation *c, struct never_scopes *all, const struct ast_list *scopes) {
+    for (const struct ast_node *s = scopes->first; s != NULL && !c->mem->failed; s = s->next) {
+        const struct ast_scope *scope = (const struct ast_scope *)s;
+        if (scope->kind != AST_SCOPE_OPCODES && !scope->module.bad && !scope->name.bad) {
+            scope_add(c, all, scope);
+        }
+    }
+}
+
 void never_add(struct compilation *c, struct never_scopes *all, const struct ast_list *items) {
     for (const struct ast_node *n = items->first; n != NULL && !c->mem->failed; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
-        for (const struct ast_node *s = item->kind == AST_NEVER ? item->parts.first : NULL;
-             s != NULL && !c->mem->failed; s = s->next) {
-            const struct ast_scope *scope = (const struct ast_scope *)s;
-            if (scope->kind != AST_SCOPE_OPCODES && !scope->module.bad && !scope->name.bad) {
-                scope_add(c, all, scope);
-            }
+        if (item->kind == AST_NEVER) {
+            never_add_scopes(c, all, &item->parts);
         }
     }
 }
@@ -116,6 +121,17 @@ void never_ready(struct never_scopes *all) {
         }
     }
     all->count = kept;
+}
+
+bool never_item(const struct never_scopes *all, size_t i, struct scope_found *out) {
+    static const enum upk_deny_kind kinds[] = {
+        [PATH_NAME] = UPK_DENY_NAME, [PATH_MODULE] = UPK_DENY_MODULE, [PATH_TREE] = UPK_DENY_TREE};
+    if (i >= all->count) {
+        return false;
+    }
+    const struct scope_path *p = &all->paths[i];
+    *out = (struct scope_found){p->at.text, kinds[p->at.kind], p->written, p->scope};
+    return true;
 }
 
 /* ---- rows ------------------------------------------------------------ */
@@ -238,7 +254,7 @@ void never_check(struct compilation *c, const struct never_scopes *all, const st
                  struct row_def *const *rows, size_t count) {
     struct name_list list = {0};
     for (size_t i = 0; i < count && all->count != 0 && !c->mem->failed; i++) {
-        if (!rows[i]->refused) {
+        if (!rows[i]->refused && rows[i]->row.open == UPK_OPEN_NONE) {
             row_check(c, all, names, rows[i], &list);
         }
     }

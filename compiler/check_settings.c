@@ -225,7 +225,8 @@ void settings_read(struct compilation *c, const struct ast_list *items, const st
     const struct ast_item *first[AST_UNSUPPORTED + 1] = {NULL};
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
-        bool once = item->kind == AST_OPCODES || item->kind == AST_PROTOCOL || item->kind == AST_ROOT;
+        bool once = item->kind == AST_OPCODES || item->kind == AST_PROTOCOL || item->kind == AST_ROOT ||
+                    item->kind == AST_FAIL_OPEN;
         if (once && first[item->kind] != NULL) {
             diag_error(c->diag, item->node.span, P_DUPLICATE_SETTING, "`%s' is given twice",
                        diag_quote(c->diag, item->keyword.text));

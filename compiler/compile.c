@@ -57,6 +57,7 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_USE:
         case AST_ROOT:
         case AST_CHANNEL:
+        case AST_FAIL_OPEN:
             if (!u->file.is_policy) {
                 diag_error(c->diag, item->node.span, P_FRAGMENT_SETS,
                            "a fragment only offers rows: `%s' belongs in a policy",
@@ -69,7 +70,9 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_TYPE:
         case AST_MODULE: break;
         }
-        if (item->kind == AST_CHANNEL) {
+        if (item->kind == AST_FAIL_OPEN && u->file.is_policy) {
+            fail_open_check(c, item);
+        } else if (item->kind == AST_CHANNEL) {
             check_items(c, u, &item->parts); /* channels hold no channels */
         }
     }

@@ -15,6 +15,8 @@ struct compile_options {
     const char *policy_dir; /* where "std/..." is looked up; NULL: nowhere */
     const char *const *include_dirs;
     size_t include_dir_count;
+    bool allow_fail_open; /* else a policy with `fail_open` is refused */
+    uint32_t today; /* YYYYMMDD, which no `fail_open` may have behind it; 0: dates are not held against any */
     size_t most_memory; /* bytes of the arena of the models; 0: 1 GiB */
 };
 
@@ -27,6 +29,9 @@ struct compiled {
     struct model_file *files;
     size_t file_count;
 };
+
+/* YYYY-MM-DD as YYYYMMDD; false: no date of the calendar. */
+bool date_read(struct text t, uint32_t *date);
 
 /* true: *out is owned by the caller.  false: *out is NULL and diag_error_count(d) > 0; d->io says whether
  * the main file could not be read.  Messages wait in `d` until diag_flush. */

@@ -132,6 +132,7 @@ static bool compare(const struct upk_policy *old, const struct upk_policy *new, 
     compare_root(&d);
     diff_rows(&d);
     diff_names(&d);
+    diff_opens(&d);
     find_exhausted(&d);
     put_head(new, o);
     diff_put_findings(&d, o);

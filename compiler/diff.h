@@ -8,6 +8,7 @@
  *   diff_forms.c      ways to make an object
  *   diff_types.c      where in two types the difference is
  *   diff_names.c      how streams may spell names
+ *   diff_open.c       names that only a host knows
  *   diff_findings.c   what was found, sorted and written
  *
  * Layer: above inclusion and list_type.

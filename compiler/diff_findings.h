@@ -66,10 +66,13 @@ bool diff_takes_any(const struct upk_policy *p, uint32_t type);
 void diff_forms(struct diff *d, const struct diff_place *at, const struct upk_form *old,
                 const struct upk_form *new, unsigned asked);
 
-/* ---- diff_rows.c, diff_names.c */
+/* ---- diff_rows.c, diff_names.c, diff_open.c */
 
 void diff_rows(struct diff *d);
 void diff_names(struct diff *d);
+void diff_opens(struct diff *d);
+/* Streams that p reads may spell a name that is known to q alone. */
+bool diff_lacks_names(const struct upk_policy *p, const struct upk_policy *q);
 const struct diff_place *diff_row_place(struct diff *d, const struct upk_policy *p,
                                         const struct upk_row *row);
 

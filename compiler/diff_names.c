@@ -59,6 +59,18 @@ static void collect(const struct inclusion *i, struct array *all) {
     }
 }
 
+bool diff_lacks_names(const struct upk_policy *p, const struct upk_policy *q) {
+    const struct upk_keys *const k = q->keys[0];
+    for (uint32_t s = 0; s < k->slot_count; s++) {
+        for (unsigned reading = 0; reading < READINGS; reading++) {
+            if (k->slots[s].row[reading] != 0 && reads(p, reading) && reads(q, reading) &&
+                row_in(p, reading, k, &k->slots[s]) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static struct text spelling_text(struct diff *d, const struct upk_policy *p, const struct upk_key *key,
                                  size_t more) {
     if (!key) return (struct text){"", 0};

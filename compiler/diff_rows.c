@@ -58,6 +58,8 @@ static struct judgement judge_row(struct diff *d, const struct upk_policy *p, co
     if (is_dangerous(d, p, row))
         return (struct judgement){DIFF_HIGH,
                                   "The name reaches the system, the interpreter or another decoder."};
+    if (row->flags & UPK_ROW_OPEN)
+        return (struct judgement){DIFF_HIGH, "Names that no row lists may be made."};
     if (row->flags & UPK_ROW_FUNC) return (struct judgement){DIFF_HIGH, "Another function may be called."};
     if (row->flags & UPK_ROW_IMPORT)
         return (struct judgement){DIFF_HIGH, "A Python host imports the module of the name."};

@@ -160,6 +160,24 @@ static void put_sets(struct emit *e) {
     end(e);
 }
 
+static void put_opens(struct emit *e) {
+    const struct upk_policy *const p = e->policy;
+    begin(e, "struct upk_open", "opens", p->open_count);
+    for (uint32_t i = 0; i < p->open_count; i++) {
+        const struct upk_open *const o = &p->opens[i];
+        output_print(e->o, "\n    {%" PRIu32 ", %" PRIu32 ", " TEXT_FORMAT ", " TEXT_FORMAT "},", o->kind,
+                     o->row, TEXT_ARGS(o->module), TEXT_ARGS(o->qualname));
+    }
+    end(e);
+    begin(e, "struct upk_deny", "denies", p->deny_count);
+    for (uint32_t i = 0; i < p->deny_count; i++) {
+        const struct upk_deny *const d = &p->denies[i];
+        output_print(e->o, "\n    {" TEXT_FORMAT ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 "},",
+                     TEXT_ARGS(d->path), d->kind, d->flags, d->file, d->line);
+    }
+    end(e);
+}
+
 /* ---- look-up ------------------------------------------------------------ */
 
 static void put_key_tables(struct emit *e) {
@@ -258,6 +276,10 @@ static void put_head(struct emit *e) {
     }
     output_print(o, "\n    },\n");
     put_member_numbers(o, "opcodes", p->opcodes, sizeof p->opcodes);
+    output_print(o, "    .until = " TEXT_FORMAT ",\n    .because = " TEXT_FORMAT ",\n", TEXT_ARGS(p->until),
+                 TEXT_ARGS(p->because));
+    output_print(o, "    .until_file = %" PRIu32 ",\n    .until_line = %" PRIu32 ",\n", p->until_file,
+                 p->until_line);
 }
 
 static void put_counts(struct emit *e) {
@@ -272,6 +294,7 @@ static void put_counts(struct emit *e) {
         {"bound_count", "bounds", p->bound_count}, {"charset_count", "charsets", p->charset_count},
         {"range_count", "ranges", p->range_count}, {"alt_count", "alts", p->alt_count},
         {"file_count", "files", p->file_count},    {"pool_len", "pool", p->pool_len},
+        {"open_count", "opens", p->open_count},    {"deny_count", "denies", p->deny_count},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         output_print(e->o, "    .%s = %" PRIu32 ",\n    .%s = upk_%zu_%s,\n", members[i].count,
@@ -297,6 +320,7 @@ static void put_channel(struct emit *e) {
     put_types(e);
     put_parts(e);
     put_sets(e);
+    put_opens(e);
     put_key_tables(e);
     put_keys(e, 0);
     put_keys(e, 1);
@@ -329,6 +353,8 @@ static void put_guards(struct output *o) {
         {"sizeof(struct upk_class)", sizeof(struct upk_class)},
         {"sizeof(struct upk_bound)", sizeof(struct upk_bound)},
         {"sizeof(struct upk_charset)", sizeof(struct upk_charset)},
+        {"sizeof(struct upk_open)", sizeof(struct upk_open)},
+        {"sizeof(struct upk_deny)", sizeof(struct upk_deny)},
         {"sizeof(struct upk_key)", sizeof(struct upk_key)},
         {"sizeof(struct upk_word)", sizeof(struct upk_word)},
         {"(int)UPK_OP_END", UPK_OP_END},

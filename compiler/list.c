@@ -98,6 +98,32 @@ static void put_settings(struct listing *l) {
     }
 }
 
+/* ---- names that only a host knows ------------------------------------------------------------ */
+
+static void put_source(const struct listing *l, struct output *o, uint32_t file, uint32_t line);
+
+static void put_scope(const struct listing *l, const struct upk_deny *d) {
+    output_text(l->o, d->flags & UPK_DENY_NEVER ? "never " : "deny ");
+    if (d->kind != UPK_DENY_NAME) output_text(l->o, "module ");
+    notation_name(l->o, policy_text(l->policy, d->path));
+    if (d->kind == UPK_DENY_TREE) output_text(l->o, ".*");
+    put_source(l, l->o, d->file, d->line);
+    output_text(l->o, d->flags & UPK_DENY_WRITTEN ? "\n" : ", by another path\n");
+}
+
+static void put_opens(const struct listing *l) {
+    const struct upk_policy *const p = l->policy;
+    if (p->flags & UPK_POLICY_FAIL_OPEN) {
+        output_text(l->o, "fail_open until ");
+        notation_string(l->o, policy_text(p, p->until));
+        output_text(l->o, " because ");
+        notation_prose(l->o, policy_text(p, p->because));
+        put_source(l, l->o, p->until_file, p->until_line);
+        output_text(l->o, "\n");
+    }
+    for (uint32_t i = 1; i < p->deny_count; i++) put_scope(l, &p->denies[i]);
+}
+
 /* ---- grants ------------------------------------------------------------ */
 
 static void put_class(const struct listing *l, struct output *o, uint32_t class) {
@@ -200,9 +226,9 @@ static bool is_utf8(struct text t) {
     return true;
 }
 
-static void put_place(const struct listing *l, struct output *o, const struct upk_form *f) {
-    if (f->line == 0 || f->file >= l->policy->file_count) return;
-    const struct text file = policy_text(l->policy, l->policy->files[f->file]);
+static void put_source(const struct listing *l, struct output *o, uint32_t number, uint32_t line) {
+    if (line == 0 || number >= l->policy->file_count) return;
+    const struct text file = policy_text(l->policy, l->policy->files[number]);
     output_text(o, "  # ");
     if (is_plain_file(file))
         output_bytes(o, file.at, file.len);
@@ -210,7 +236,12 @@ static void put_place(const struct listing *l, struct output *o, const struct up
         notation_string(o, file);
     else
         notation_bytes(o, file);
-    output_print(o, ":%" PRIu32 "%s", f->line, f->flags & UPK_FORM_TEMPLATE ? ", by a template" : "");
+    output_print(o, ":%" PRIu32, line);
+}
+
+static void put_place(const struct listing *l, struct output *o, const struct upk_form *f) {
+    put_source(l, o, f->file, f->line);
+    if (f->line != 0 && f->flags & UPK_FORM_TEMPLATE) output_text(o, ", by a template");
 }
 
 /* ---- lines in order ------------------------------------------------------------ */
@@ -239,7 +270,25 @@ static void lines_flush(struct lines *s, struct output *o) {
     s->ends.count = 0;
 }
 
+/* Of a row that is open: what it stands for. */
+static const struct upk_open *open_of(const struct upk_policy *p, const struct upk_row *row) {
+    for (uint32_t i = 1; i < p->open_count && row->flags & UPK_ROW_OPEN; i++) {
+        if (&p->rows[p->opens[i].row] == row) return &p->opens[i];
+    }
+    return NULL;
+}
+
 static void put_name(const struct listing *l, struct output *o, const struct upk_row *row) {
+    const struct upk_open *const open = open_of(l->policy, row);
+    if (open) {
+        output_text(o, open->kind == UPK_OPEN_SUBCLASSES ? "subclasses of " : "fail_open ");
+        if (open->kind == UPK_OPEN_SUBCLASSES)
+            type_put_qualified(o, l->policy, open->module, open->qualname);
+        else
+            output_text(o, open->kind == UPK_OPEN_CLASS ? "class" : "const");
+        output_text(o, " ");
+        return;
+    }
     type_put_qualified(o, l->policy, row->module, row->qualname);
     output_text(o, " ");
 }
@@ -329,6 +378,7 @@ bool list_policy(const struct upk_policy *p, bool spellings, struct output *o) {
     array_init(&s.ends, o->mem, sizeof(size_t));
     array_init(&all, o->mem, sizeof(struct spelling));
     if (spellings) spellings_collect(p, &all);
+    put_opens(&l);
     for (uint32_t row = 1; row < p->row_count && !o->mem->failed; row++) {
         const struct spelling *const at = all.items;
         const bool granted = p->rows[row].form_count != 0;

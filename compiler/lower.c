@@ -109,6 +109,10 @@ static bool plan_rows(struct lower *l) {
     for (size_t i = 0; i < l->model->row_count; i++) {
         const struct model_row *const row = &l->model->rows[i];
         const struct model_name name = lower_name(l, row->name);
+        if (row->open != UPK_OPEN_NONE) { /* no stream says its name */
+            plan_add(l, (struct lower_row){.name = name, .grant = row});
+            continue;
+        }
         good = is_reached(l, name, row->at) && good;
         plan_add(l, (struct lower_row){.name = name, .grant = row});
         if (is_dotted(name.qualname)) plan_prefixes(l, name);
@@ -214,6 +218,32 @@ bool lower_rows(struct lower *l) {
     return !l->mem->failed;
 }
 
+/* ---- names that only a host knows ------------------------------------------------------------ */
+
+static void add_opens(struct lower *l, enum upk_open_kind kind) {
+    const struct lower_row *const plan = l->plan.items;
+    for (size_t i = 0; i < l->plan.count; i++) {
+        const struct model_row *const row = plan[i].grant;
+        if (!row || row->open != kind) continue;
+        struct upk_open open = {.kind = kind, .row = (uint32_t)i + 1};
+        if (kind == UPK_OPEN_SUBCLASSES) {
+            const struct model_name base = lower_name(l, row->base);
+            open.module = pool_add(&l->pool, base.module);
+            open.qualname = pool_add(&l->pool, base.qualname);
+        }
+        array_add(&l->opens, &open);
+    }
+}
+
+void lower_opens(struct lower *l) {
+    for (enum upk_open_kind kind = UPK_OPEN_SUBCLASSES; kind <= UPK_OPEN_CONST; kind++) add_opens(l, kind);
+    for (size_t i = 0; i < l->model->deny_count; i++) {
+        const struct model_deny *const d = &l->model->denies[i];
+        const struct upk_deny deny = {pool_add(&l->pool, d->path), d->kind, d->flags, d->file, d->line};
+        array_add(&l->denies, &deny);
+    }
+}
+
 /* ---- keys ------------------------------------------------------------ */
 
 struct key_look {
@@ -267,6 +297,7 @@ bool lower_keys(struct lower *l) {
     const struct lower_row *const plan = l->plan.items;
     struct name_list spellings = {0};
     for (size_t i = 0; i < l->plan.count; i++) {
+        if (plan[i].grant && plan[i].grant->open != UPK_OPEN_NONE) continue;
         if (!name_spellings(&l->names, plan[i].name, &spellings)) return false;
         for (size_t j = 0; j < spellings.count; j++) {
             struct upk_key *const key = key_of(l, spellings.items[j]);

@@ -33,6 +33,7 @@ struct lower {
     struct unique bounds;
     struct array charsets;
     struct array keys; /* struct upk_key */
+    struct array opens, denies;
 
     struct intern class_ids, type_ids, key_ids;
     struct array visits; /* of types: lower_types.c */
@@ -41,6 +42,8 @@ struct lower {
 /* rows, forms and everything below them.  false: mistakes are reported, or no memory. */
 bool lower_rows(struct lower *l);
 bool lower_keys(struct lower *l);
+/* After lower_rows. */
+void lower_opens(struct lower *l);
 
 /* Row id of a canonical name, 0: none. */
 uint32_t lower_row_id(const struct lower *l, struct model_name name);

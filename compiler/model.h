@@ -112,12 +112,23 @@ struct model_row {
     uint32_t calls;    /* budget of calls of this row; 0: only the policy's */
     uint32_t file, line;
     struct span at; /* of the name, for messages */
+    /* Of a row that stands for names that only a host knows; its own name is no name of any stream then. */
+    enum upk_open_kind open;
+    struct model_name base; /* of `subclasses of` */
 };
 
 /* The dotted module prefix `from` of a stream is read as `to`; the longest that fits, applied once. */
 struct model_alias {
     struct text from, to;
     struct span at; /* the line that says it; of built-in ones zeros */
+};
+
+/* What no answer of a host makes a grant of: a dotted path, as import and attributes lead to the object. */
+struct model_deny {
+    struct text path;
+    enum upk_deny_kind kind;
+    uint32_t flags;      /* enum upk_deny_flag */
+    uint32_t file, line; /* as of a form */
 };
 
 struct model {
@@ -134,6 +145,12 @@ struct model {
     size_t row_count;
     struct model_alias *aliases; /* sorted by `from`, none twice; of the policy and of the fragments in use */
     size_t alias_count;
+    /* Where some row is open: `never` of all files and of the channel, and `deny`; sorted by (path, kind), none twice. */
+    struct model_deny *denies;
+    size_t deny_count;
+    /* Of `fail_open`; empty: there is none. */
+    struct text until, because;
+    uint32_t until_file, until_line;
 };
 
 /* In include order: a file comes after those that it includes.  The digest is over `bytes` in this order. */

@@ -272,6 +272,9 @@ static void row_read(struct compilation *c, struct unit *u, const struct ast_ite
                 form->result = def->row.name;
             }
         }
+        if (tree->kind == AST_ROW_SUBCLASSES) {
+            row_open_read(c, def);
+        }
     }
 }
 
@@ -294,12 +297,7 @@ void rows_resolve(struct compilation *c, struct unit *u) {
         for (const struct ast_node *r = module->kind == AST_MODULE ? module->parts.first : NULL; r != NULL;
              r = r->next) {
             const struct ast_row *row = (const struct ast_row *)r;
-            if (row->kind == AST_ROW_UNSUPPORTED) {
-                diag_error(c->diag, row->node.span, P_NOT_SUPPORTED,
-                           "`%s' is not supported yet in this version",
-                           diag_quote(c->diag, row->keyword.text));
-                c->rows_lost = true;
-            } else if (row_is_template(row)) {
+            if (row_is_template(row)) {
                 template_read(c, u, module, row);
             } else {
                 row_read(c, u, module, row);
@@ -356,12 +354,14 @@ static void reasons_check(struct compilation *c, const struct row_def *defs, siz
         const struct model_form *f = &row->forms[i];
         const bool has = has_reason((const struct ast_maker *)maker);
         dangerous = dangerous || (!has && check_dangerous(c, defs, count, each));
-        if (has || dangerous || (f->verb != UPK_VERB_FUNC && !takes_any(c, f))) {
+        const bool open = row->open != UPK_OPEN_NONE;
+        if (has || dangerous || (f->verb != UPK_VERB_FUNC && !open && !takes_any(c, f))) {
             continue;
         }
         diag_error(c->diag, maker->span, P_NEEDS_BECAUSE,
-                   f->verb == UPK_VERB_FUNC ? "a function is granted with a reason"
-                                            : "`any' in arguments or state is granted with a reason");
+                   open ? "which subclasses there are the host knows: they are granted with a reason"
+                   : f->verb == UPK_VERB_FUNC ? "a function is granted with a reason"
+                                              : "`any' in arguments or state is granted with a reason");
         diag_hint(c->diag, "add: because \"...\"%s", each ? "; each alternative has its own" : "");
         if (template) {
             return;

@@ -44,7 +44,7 @@ bool row_is_template(const struct ast_row *tree) {
     case AST_ROW_CLASS:
     case AST_ROW_FUNC:
     case AST_ROW_CONST:
-    case AST_ROW_UNSUPPORTED: break;
+    case AST_ROW_SUBCLASSES: break;
     }
     return false;
 }
@@ -472,6 +472,6 @@ void template_read(struct compilation *c, struct unit *u, const struct ast_item 
     case AST_ROW_CLASS:
     case AST_ROW_FUNC:
     case AST_ROW_CONST:
-    case AST_ROW_UNSUPPORTED: break;
+    case AST_ROW_SUBCLASSES: break;
     }
 }

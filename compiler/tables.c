@@ -54,6 +54,8 @@ static void start(struct lower *l) {
         {&l->classes, sizeof(struct upk_class)},
         {&l->bounds.array, sizeof(struct upk_bound)},
         {&l->charsets, sizeof(struct upk_charset)},
+        {&l->opens, sizeof(struct upk_open)},
+        {&l->denies, sizeof(struct upk_deny)},
     };
     static const union {
         struct upk_row row;
@@ -119,6 +121,11 @@ static void fill_policy(struct lower *l, struct upk_policy *p) {
     digest_sources(l->compiled, p->digest);
     memcpy(p->budgets, model->budgets, sizeof p->budgets);
     fill_opcodes(model, p->opcodes);
+    p->until = pool_add(&l->pool, model->until);
+    p->because = pool_add(&l->pool, model->because);
+    p->until_file = model->until_file;
+    p->until_line = model->until_line;
+    lower_opens(l);
 }
 
 static void fill_files(struct lower *l, struct upk_policy *p) {
@@ -156,6 +163,10 @@ static void point(const struct lower *l, struct upk_policy *p) {
     p->range_count = (uint32_t)l->ranges.count;
     p->alts = l->alts.items;
     p->alt_count = (uint32_t)l->alts.count;
+    p->opens = l->opens.items;
+    p->open_count = (uint32_t)l->opens.count;
+    p->denies = l->denies.items;
+    p->deny_count = (uint32_t)l->denies.count;
 }
 
 static bool lower_all(struct lower *l, const struct tables *others, size_t count, struct tables *out) {

@@ -5,9 +5,11 @@
  *   resolve_unions.c  passes over the whole graph of types
  *   resolve_rows.c    rows of modules                        -> model rows
  *   resolve_templates.c  templates for application types     -> model rows
+ *   resolve_open.c    `subclasses of`, `fail_open`           -> model rows
  *   resolve_values.c  numbers, sets of characters
  *   check_settings.c  opcodes, protocol, budgets             -> settings
  *   check_never.c     `never` against what is granted
+ *   check_deny.c      what is denied of names that only a host knows
  *   check_native.c    `check NAME` against the arguments
  *   check_results.c   alternatives of different results
  *   check_spelling.c, check_references.c  with hint_names.c
@@ -157,6 +159,14 @@ size_t template_row_count(const struct ast_row *tree);
 void template_read(struct compilation *c, struct unit *u, const struct ast_item *module,
                    const struct ast_row *tree);
 
+/* resolve_open.c */
+/* A row of `subclasses of`, which as it comes is called as its base is. */
+void row_open_read(struct compilation *c, struct row_def *def);
+/* What a `fail_open` block says for itself. */
+void fail_open_check(struct compilation *c, const struct ast_item *item);
+/* The rows that it comes to, in the order of names; false: no memory. */
+bool fail_open_rows(struct compilation *c, const struct ast_item *item, struct row_def *out[2]);
+
 /* resolve_values.c: numbers as lengths and bounds, sets of characters */
 bool number_is_natural(const struct ast_number *n, uint64_t most, uint64_t *value);
 int number_compare(struct model_int a, struct model_int b);
@@ -190,11 +200,25 @@ void results_check(struct compilation *c);
 struct names;
 struct never_scopes *never_begin(struct compilation *c); /* NULL: no memory */
 void never_add(struct compilation *c, struct never_scopes *all, const struct ast_list *items);
-void never_ready(struct never_scopes *all); /* after the last never_add */
+void never_add_scopes(struct compilation *c, struct never_scopes *all, const struct ast_list *scopes);
+void never_ready(struct never_scopes *all); /* after the last of these */
+/* The i-th path of a scope; false: there are no more. */
+struct scope_found {
+    struct text path;
+    enum upk_deny_kind kind;
+    bool written; /* as the policy writes it */
+    const struct ast_scope *scope;
+};
+bool never_item(const struct never_scopes *all, size_t i, struct scope_found *out);
 /* Refuses rows that a scope means.  `names`: with the aliases that hold where the rows are granted. */
 void never_check(struct compilation *c, const struct never_scopes *all, const struct names *names,
                  struct row_def *const *rows, size_t count);
 void never_check_opcodes(struct compilation *c, const struct ast_item *never, const struct settings *s);
+
+/* check_deny.c: fills the denies of a channel that is open to some names.  `own`: of its own `never` lines; NULL: none;
+ * `fail_open` likewise. */
+void denies_fill(struct compilation *c, struct model *m, const struct never_scopes *own,
+                 const struct ast_item *fail_open, struct row_def *const *rows, size_t count);
 
 /* check_spelling.c: is there an opcode for everything that a channel grants? */
 void spelling_check(struct compilation *c, const struct settings *s, struct row_def *const *rows,

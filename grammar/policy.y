@@ -48,6 +48,16 @@ static struct ast_list list_of(struct ast_node *node)
     return list;
 }
 
+static struct ast_list lists_joined(struct ast_list list, struct ast_list rest)
+{
+    if (list.first == NULL) { return rest; }
+    if (rest.first == NULL) { return list; }
+    list.last->next = rest.first;
+    list.last = rest.last;
+    list.count += rest.count;
+    return list;
+}
+
 static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
 {
     node->next = rest.first;
@@ -95,11 +105,11 @@ static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
 %type <range> opt_range
 %type <list> names namelist constlist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
 %type <list> elemlist
-%type <list> fields channel_items members
+%type <list> fields channel_items members denies
 %type <node> arg elem field step limit scope member
 %type <type> type atom record literal0 opt_record
-%type <item> item setting unsupported_item
-%type <row> row template unsupported_row
+%type <item> item setting fail_open unsupported_item
+%type <row> row template
 %type <maker> alt make funcalt
 %type <flag> opt_import opt_cyclic
 
@@ -138,6 +148,7 @@ item
         { $$ = syntax_item(s, AST_MODULE, $1, @$); $$->name = $2; $$->flag = $3; $$->parts = $5; }
     | CHANNEL word "{" channel_items "}"
         { $$ = syntax_item(s, AST_CHANNEL, $1, @$); $$->name = $2; $$->parts = $4; }
+    | fail_open
     | unsupported_item
     | error ";"
         { $$ = NULL; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
@@ -168,10 +179,21 @@ channel_items
         { $$ = no_list; }
     | channel_items setting
         { $$ = $1; syntax_add(&$$, &$2->node); }
-    | channel_items FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}"
-        { $$ = $1; syntax_add(&$$, &syntax_item(s, AST_UNSUPPORTED, $2, @2)->node); }
+    | channel_items fail_open
+        { $$ = $1; syntax_add(&$$, &$2->node); }
     | channel_items error ";"
         { $$ = $1; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
+fail_open
+    : FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}"
+        { $$ = syntax_item(s, AST_FAIL_OPEN, $1, @1); $$->name = $3; $$->to = $5; $$->parts = $7; }
+    ;
+
+denies
+    : %empty { $$ = no_list; }
+    | denies DENY scopes ";" { $$ = lists_joined($1, $3); }
+    | denies error ";" { $$ = $1; tokens_recovered(s); yyerrok; }
     ;
 
 opt_import : %empty { $$ = false; } | IMPORT { $$ = true; } ;
@@ -238,8 +260,9 @@ row
             maker->clauses = $4;
             $$ = syntax_row(s, AST_ROW_CONST, $1, $2, list_of(&maker->node), @$);
         }
+    | SUBCLASSES OF dotted alts ";"
+        { $$ = syntax_row(s, AST_ROW_SUBCLASSES, $1, list_of(syntax_name_node(s, $3)), $4, @$); }
     | template
-    | unsupported_row
     | error ";"
         { $$ = NULL; s->file->rows_lost = true; tokens_recovered(s); yyerrok; }
     ;
@@ -500,17 +523,11 @@ opt_range
 
 /* Parsed, so that its keywords are known and a policy that uses it gets one clear error */
 
-unsupported_row
-    : SUBCLASSES OF dotted alts ";" { $$ = syntax_row(s, AST_ROW_UNSUPPORTED, $1, no_list, no_list, @1); }
-    ;
-
 unsupported_item
-    : FAIL_OPEN UNTIL STRING BECAUSE STRING "{" denies "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
-    | ENVIRONMENT dotted "{" envs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
+    : ENVIRONMENT dotted "{" envs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
     | CONFINEMENT "{" confs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
     ;
 
-denies : %empty | denies DENY scopes ";" | denies error ";" { tokens_recovered(s); yyerrok; } ;
 envs : %empty | envs env | envs error ";" { tokens_recovered(s); yyerrok; } ;
 env
     : INHERIT inheritances opt_where ";"

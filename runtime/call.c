@@ -10,7 +10,8 @@
 /* ---- names */
 
 static struct global *global_new(struct machine *m, const uint8_t *module, size_t module_len,
-                                 const uint8_t *name, size_t name_len, uint32_t row, bool old) {
+                                 const uint8_t *name, size_t name_len, uint32_t row,
+                                 const struct asked *asked, bool old) {
     struct global *g = mem_alloc(&m->doc->mem, sizeof *g);
     if (!g) {
         (void)machine_fail_memory(m);
@@ -18,6 +19,7 @@ static struct global *global_new(struct machine *m, const uint8_t *module, size_
     }
     *g = (struct global){
         .cell = {.len = row, .size = 1, .depth = 1, .kind = UPK_GLOBAL, .op = (uint8_t)m->op},
+        .asked = asked,
         .module = module,
         .name = name,
         .module_len = (uint32_t)module_len,
@@ -93,15 +95,16 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
     }
     if (!slot->global) {
         uint32_t row = 0;
+        const struct asked *asked = NULL;
         bool old = m->protocol < 3;
         if (m->policy) {
             row = find_row(m->policy, !old, module, module_len, name, name_len);
-            if (!row)
-                return machine_fail_name(m, UPK_ERR_GLOBAL, old,
-                                         (struct upk_compat){module, module_len, name, name_len});
+            if (row_asks(m->policy, row) &&
+                !name_ask(m, old, (struct upk_compat){module, module_len, name, name_len}, &row, &asked))
+                return false;
         }
         if (!fail_over(m, UPK_BUDGET_NAMES, m->name_count + 1)) return false;
-        slot->global = global_new(m, module, module_len, name, name_len, row, old);
+        slot->global = global_new(m, module, module_len, name, name_len, row, asked, old);
         if (!slot->global) return false;
         m->name_count++;
     }
@@ -110,9 +113,9 @@ bool name_push(struct machine *m, const uint8_t *module, size_t module_len, cons
     return true;
 }
 
-bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len,
+bool name_canonical(struct machine *m, const struct global *of, const uint8_t *attribute, size_t len,
                     struct upk_value *out) {
-    struct upk_compat n = row_name(m->policy, row);
+    struct upk_compat n = cell_name(m->policy, &of->cell);
     const size_t outer = n.name_len + 1;
     if (len > UPK_NAME_MOST || outer + len > UPK_NAME_MOST) {
         n.name = attribute;
@@ -127,8 +130,9 @@ bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, s
     n.name = name;
     n.name_len = outer + len;
     uint32_t found = find_row(m->policy, 1, n.module, n.module_len, n.name, n.name_len);
-    if (!found) return machine_fail_name(m, UPK_ERR_GLOBAL, false, n);
-    struct global *g = global_new(m, n.module, n.module_len, n.name, n.name_len, found, false);
+    const struct asked *asked = NULL;
+    if (row_asks(m->policy, found) && !name_ask(m, false, n, &found, &asked)) return false;
+    struct global *g = global_new(m, n.module, n.module_len, n.name, n.name_len, found, asked, false);
     if (!g) return false;
     *out = value_of_cell(&g->cell);
     return true;

@@ -54,7 +54,7 @@ static bool match(struct machine *m) {
         e->opcode = why.object->cell.op;
         e->verb = (uint8_t)why.object->cell.index;
         e->arity = object_args(why.object)->len;
-        if (why.object->cell.len) error_row(e, m->policy, why.object->cell.len, why.form);
+        if (why.object->cell.len) error_made(e, m->policy, &why.object->cell, why.form);
     }
     const bool reached = value_path(m->doc, why.object ? &why.object->cell : NULL, e->path, sizeof e->path);
     struct text path = {.at = e->path, .size = sizeof e->path, .len = strlen(e->path)};
@@ -205,23 +205,39 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
 static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
     if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
     if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy ||
-        policy->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC ||
+        policy->flags & ~(uint32_t)UPK_POLICY_FLAGS ||
         policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
         return misuse(err, UPK_ERR_TABLE, "compile the policy again with this version's policyc");
     }
     return true;
 }
 
+/* A policy is not read under that a host did not agree to, or could not decide. */
+static bool host_suits(const struct upk_policy *policy, const struct upk_options *o, struct upk_error *err) {
+    char who[sizeof err->policy + 8] = "";
+    const uint32_t flags = o ? o->flags : 0;
+    const bool asks = o && o->resolve;
+    struct upk_error e;
+    if (policy->open_count < 2) return true;
+    error_set(&e, 0, 0, 0);
+    error_policy(&e, policy);
+    (void)snprintf(who, sizeof who, "%s", e.policy);
+    if (policy->flags & UPK_POLICY_FAIL_OPEN && !(flags & UPK_ALLOW_FAIL_OPEN)) return misuse(err, UPK_ERR_CONSENT, who);
+    if (asks || (flags & UPK_INERT_NAMES && (policy->flags & UPK_POLICY_FAIL_OPEN || policy->open_count == 2)))
+        return true;
+    return misuse(err, UPK_ERR_RESOLVER, who);
+}
+
 bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len,
                 const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
-    if (!table_fits(policy, err)) return false;
+    if (!table_fits(policy, err) || !host_suits(policy, options, err)) return false;
     if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
     return decode(policy, bytes, len, NULL, options, doc, err);
 }
 
 bool upk_decode_from(const struct upk_policy *policy, upk_read_fn read, void *read_ctx,
                      const struct upk_options *options, struct upk_doc **doc, struct upk_error *err) {
-    if (!table_fits(policy, err)) return false;
+    if (!table_fits(policy, err) || !host_suits(policy, options, err)) return false;
     if (!doc) return misuse(err, UPK_ERR_MISUSE, "no place for the document");
     if (!read) return misuse(err, UPK_ERR_MISUSE, "no reader");
     struct upk_options o = options ? *options : (struct upk_options){0};
@@ -232,7 +248,8 @@ bool upk_decode_from(const struct upk_policy *policy, upk_read_fn read, void *re
 
 bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
                const struct upk_options *options, struct upk_error *err) {
-    return table_fits(policy, err) && decode(policy, bytes, len, NULL, options, NULL, err);
+    return table_fits(policy, err) && host_suits(policy, options, err) &&
+           decode(policy, bytes, len, NULL, options, NULL, err);
 }
 
 bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,

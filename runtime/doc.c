@@ -129,6 +129,22 @@ struct upk_compat row_name(const struct upk_policy *p, uint32_t row) {
     return (struct upk_compat){pool + r->module.at, r->module.len, pool + r->qualname.at, r->qualname.len};
 }
 
+const struct global *object_asked(const struct object *o) {
+    if (o->more && o->more->class) return as_global(o->more->class);
+    const struct upk_value callee = value_resolve(value_of_cell(o->callee));
+    return callee.kind == UPK_GLOBAL ? as_global(callee.as.cell) : NULL;
+}
+
+struct upk_compat cell_name(const struct upk_policy *p, const struct upk_cell *c) {
+    if (!row_is_open(p, c->len)) return row_name(p, c->len);
+    const struct global *const g = c->kind == UPK_OBJECT
+                                       ? object_asked((const struct object *)(const void *)c)
+                                       : (const struct global *)(const void *)c;
+    if (!g || !g->asked) return row_name(p, c->len);
+    const struct asked *const a = g->asked;
+    return (struct upk_compat){a->module, a->module_len, a->name, a->name_len};
+}
+
 /* ---- members */
 
 /* The members of v as up to two runs: what N6 gave, then what steps added. */
@@ -251,7 +267,7 @@ bool upk_object_class(const struct upk_doc *doc, struct upk_value v, const char 
     const struct object *o = object_of(v);
     if (!o) return false;
     if (!doc->policy) return upk_get_global(value_of_cell(o->callee), module, module_len, name, name_len);
-    give_name(row_name(doc->policy, o->cell.len), module, module_len, name, name_len);
+    give_name(cell_name(doc->policy, &o->cell), module, module_len, name, name_len);
     return true;
 }
 

@@ -77,8 +77,16 @@ struct bytearray {
     const uint8_t *bytes; /* cell.len bytes */
 };
 
+/* A name without a row of its own, which the host was asked for (resolve.c).  In its modern spelling. */
+struct asked {
+    const uint8_t *module, *name;
+    uint32_t module_len, name_len;
+    uint32_t index; /* of the question */
+};
+
 struct global {
     struct upk_cell cell;         /* cell.len: row id, 0 without a policy */
+    const struct asked *asked;    /* NULL: it has a row of its own, or there is no policy */
     const uint8_t *module, *name; /* as the stream spells them, before N1 */
     uint32_t module_len, name_len;
     uint32_t old;  /* 1: below protocol 3, N1 applies */
@@ -100,6 +108,7 @@ struct object_more {
     struct upk_cell *adds;  /* SET */
     struct upk_cell *args;  /* normalised arguments, TUPLE; NULL: object.args */
     struct upk_cell *base;  /* N6: LIST or DICT that stands for items or pairs; NULL none */
+    struct upk_cell *class; /* N5, N6, N8, N9: the GLOBAL of the class, where the row is open; NULL: the callee */
     struct upk_value value; /* CELL_NORMAL */
 };
 
@@ -256,6 +265,13 @@ static inline uint32_t find_row(const struct upk_policy *p, unsigned reading, co
 struct upk_compat global_name(const struct global *g);
 /* In its one modern spelling.  (doc.c) */
 struct upk_compat row_name(const struct upk_policy *p, uint32_t row);
+/* Under a policy: of a GLOBAL; of the class or function that made an OBJECT.  Of an open row the name in the stream.  (doc.c) */
+struct upk_compat cell_name(const struct upk_policy *p, const struct upk_cell *c);
+/* The GLOBAL that says which class made an object of an open row.  (doc.c) */
+const struct global *object_asked(const struct object *o);
+static inline bool row_is_open(const struct upk_policy *p, uint32_t row) {
+    return (p->rows[row].flags & UPK_ROW_OPEN) != 0;
+}
 /* Is it the class of an `enum` or `flag`, whose members have rows of their own?  (member.c) */
 bool row_has_members(const struct upk_policy *p, uint32_t row);
 /* On the closed list of callables that no policy should grant.  (dangerous.c) */
@@ -270,10 +286,15 @@ unsigned op_family(unsigned op); /* enum upk_family */
 uint32_t policy_families(const struct upk_policy *policy);
 void error_set(struct upk_error *err, unsigned code, uint64_t offset, unsigned op);
 void error_policy(struct upk_error *err, const struct upk_policy *policy);
+/* "FILE:LINE"; nothing where line is 0. */
+void error_place(struct upk_error *err, const struct upk_policy *policy, uint32_t file, uint32_t line);
 /* The policy's line: of `form` where it is not 0, else of the row. */
 void error_rule(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form);
 /* The names of a row, and that. */
 void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form);
+/* The same of an object; where its row is open, the name in the stream. */
+void error_made(struct upk_error *err, const struct upk_policy *policy, const struct upk_cell *object,
+                uint32_t form);
 /* What the policy would have to say, once all else is known of the refusal; `part` of an object is at fault, "" none.  (grant.c) */
 void error_advise(struct upk_error *err, const struct upk_policy *policy, unsigned protocol,
                   const char *part);

@@ -77,10 +77,7 @@ void error_policy(struct upk_error *err, const struct upk_policy *policy) {
                    channel, channel[0] ? " of " : "", name, policy->revision);
 }
 
-void error_rule(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form) {
-    const struct upk_row *r = &policy->rows[row];
-    const uint32_t file = form ? policy->forms[form].file : r->file,
-                   line = form ? policy->forms[form].line : r->line;
+void error_place(struct upk_error *err, const struct upk_policy *policy, uint32_t file, uint32_t line) {
     if (!line) return;
     char name[100];
     error_copy(name, sizeof name, (const uint8_t *)policy->pool + policy->files[file].at,
@@ -88,11 +85,27 @@ void error_rule(struct upk_error *err, const struct upk_policy *policy, uint32_t
     (void)snprintf(err->rule, sizeof err->rule, "%s:%" PRIu32, name, line);
 }
 
-void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form) {
-    const struct upk_compat n = row_name(policy, row);
+void error_rule(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form) {
+    const struct upk_row *r = &policy->rows[row];
+    const uint32_t file = form ? policy->forms[form].file : r->file,
+                   line = form ? policy->forms[form].line : r->line;
+    error_place(err, policy, file, line);
+}
+
+static void put_names(struct upk_error *err, struct upk_compat n) {
     error_copy(err->module, sizeof err->module, n.module, n.module_len);
     error_copy(err->name, sizeof err->name, n.name, n.name_len);
+}
+
+void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t row, uint32_t form) {
+    put_names(err, row_name(policy, row));
     error_rule(err, policy, row, form);
+}
+
+void error_made(struct upk_error *err, const struct upk_policy *policy, const struct upk_cell *object,
+                uint32_t form) {
+    put_names(err, cell_name(policy, object));
+    error_rule(err, policy, object->len, form);
 }
 
 /* ---- writing */

@@ -69,6 +69,7 @@ static uint64_t lay_out(struct extend *e) {
     e->bounds = take(e, &at, b->bound_count + r->bounds, sizeof *e->bounds);
     e->alts = take(e, &at, b->alt_count + r->alts, sizeof *e->alts);
     e->files = take(e, &at, (uint64_t)b->file_count + 1, sizeof *e->files);
+    e->opens = take(e, &at, b->open_count, sizeof *e->opens);
     for (unsigned i = 0; i < 2; i++) e->slots[i] = take(e, &at, b->keys[i]->slot_count, sizeof *e->slots[i]);
     e->names = take(e, &at, r->names, sizeof *e->names);
     return at;
@@ -132,6 +133,12 @@ static void map_types(struct extend *e) {
             e->alts[e->p->alt_count++] = e->class_of[e->base->alts[a]];
         t->a = first;
     }
+}
+
+/* Rows keep their order, so that these stay sorted. */
+static void map_opens(struct extend *e) {
+    copy(e->opens, e->base->opens, e->base->open_count, sizeof *e->opens);
+    for (uint32_t i = 1; i < e->base->open_count; i++) e->opens[i].row = e->row_of[e->opens[i].row];
 }
 
 static void map_keys(struct extend *e, unsigned reading) {
@@ -199,6 +206,7 @@ static bool write_all(struct extend *e) {
     if (!write_rows(e)) return false;
     map_keys(e, 0);
     map_keys(e, 1);
+    map_opens(e);
     struct upk_policy *const p = e->p;
     memset(e->pool + p->pool_len, 0, UPK_NAME_PADDED);
     p->pool_len += UPK_NAME_PADDED;
@@ -212,6 +220,7 @@ static bool write_all(struct extend *e) {
     p->bounds = e->bounds;
     p->alts = e->alts;
     p->files = e->files;
+    p->opens = e->opens;
     return true;
 }
 

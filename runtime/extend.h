@@ -86,6 +86,7 @@ struct extend {
     struct upk_bound *bounds;
     uint32_t *alts;
     struct upk_text *files;
+    struct upk_open *opens;
     struct upk_key *slots[2];
     struct extra_name *names;
     uint32_t name_count;

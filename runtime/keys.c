@@ -140,9 +140,17 @@ static bool literals_equal(const struct literal *a, const struct literal *b) {
            (a->len == 0 || memcmp(a->bytes, b->bytes, a->len) == 0);
 }
 
+/* Of names that the host was asked for those are equal that are spelled alike; others a host finds to be, when it builds. */
+static bool asked_equal(const struct asked *a, const struct asked *b) {
+    return a->module_len == b->module_len && a->name_len == b->name_len &&
+           memcmp(a->module, b->module, a->module_len) == 0 && memcmp(a->name, b->name, a->name_len) == 0;
+}
+
 static bool names_equal(const struct machine *m, struct upk_value a, struct upk_value b) {
     const struct global *x = as_global(a.as.cell), *y = as_global(b.as.cell);
-    if (x == y || (x->cell.len && x->cell.len == y->cell.len)) return true;
+    if (x == y) return true;
+    if (x->asked || y->asked) return x->asked && y->asked && asked_equal(x->asked, y->asked);
+    if (x->cell.len && x->cell.len == y->cell.len) return true;
     const struct upk_form *const f = member_form(m, x), *const g = member_form(m, y);
     if (!f || !g || f->result != g->result) return false;
     const struct literal value = literal_of(m->policy, &m->policy->types[f->value]),
@@ -172,6 +180,9 @@ static uint64_t hash_int(struct machine *m, struct upk_value v) {
 }
 
 static uint64_t hash_name(struct machine *m, const struct global *g) {
+    if (g->asked)
+        return hash_bytes(m, g->asked->name, g->asked->name_len,
+                          hash_bytes(m, g->asked->module, g->asked->module_len, 9));
     const struct upk_form *const f = member_form(m, g);
     if (!f) return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
     const struct literal l = literal_of(m->policy, &m->policy->types[f->value]);

@@ -9,6 +9,7 @@
  *   hash.c      hashing under a secret
  *   keys.c      keys of dicts and members of sets: hashable, none twice
  *   call.c      names, calls, BUILD
+ *   resolve.c   names without a row, which the host is asked for
  *   normalise.c what calls of old protocols spell (N2 to N9)
  *   freeze.c    what was used does not change (rules 2 and 9)
  *   fail.c      how it fails
@@ -104,6 +105,7 @@ struct machine {
     struct name_slot *names;
     size_t name_count, name_cap;
     uint32_t *row_calls; /* by row, for rows with a budget of their own */
+    uint32_t asked;      /* questions to the host so far */
 
     struct upk_cell **pending; /* large dicts and sets whose keys are checked at STOP */
     size_t pending_len, pending_cap;
@@ -246,8 +248,16 @@ void keys_free(struct machine *m);
 bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
                size_t name_len, struct upk_value *out);
 /* A canonical name by look-up in the table (policy only): dotted names of getattr chains. */
-bool name_canonical(struct machine *m, uint32_t row, const uint8_t *attribute, size_t len,
+bool name_canonical(struct machine *m, const struct global *of, const uint8_t *attribute, size_t len,
                     struct upk_value *out);
+/* A name that no row grants.  Where the policy is open to it: its row, and what was asked; else it is refused. */
+bool name_ask(struct machine *m, bool old, struct upk_compat spelled, uint32_t *row,
+              const struct asked **asked);
+/* Is a row of this kind no answer, so that the host is asked all the same? */
+static inline bool row_asks(const struct upk_policy *p, uint32_t row) {
+    if (row == 0) return true;
+    return p->open_count > 1 && p->rows[row].form_count == 0 && p->rows[row].special == UPK_SPECIAL_NONE;
+}
 bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw,
                struct upk_value *out);
 bool call_build(struct machine *m, struct upk_value target, struct upk_value state);

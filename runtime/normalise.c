@@ -13,10 +13,16 @@ static bool is_text(struct upk_value v, const char *text) {
     return (v.kind == UPK_STR || v.kind == UPK_STR8) && bytes_are(v.as.bytes, v.len, text);
 }
 
-/* The row of a value that is a name; 0: it is none. */
-static uint32_t row_of(struct upk_value v) {
+/* The cell of a value that is a name; NULL: it is none. */
+static struct upk_cell *name_of(struct upk_value v) {
     v = value_resolve(v);
-    return v.kind == UPK_GLOBAL ? v.as.cell->len : 0;
+    return v.kind == UPK_GLOBAL ? v.as.cell : NULL;
+}
+
+/* Its row; 0: it is none. */
+static uint32_t row_of(struct upk_value v) {
+    const struct upk_cell *const name = name_of(v);
+    return name ? name->len : 0;
 }
 
 static uint32_t special_of(const struct machine *m, struct upk_value v) {
@@ -33,14 +39,16 @@ static bool become(struct machine *m, struct object *o, struct upk_value v) {
     return true;
 }
 
-/* o is `new row(args)`. */
-static bool become_new(struct machine *m, struct object *o, uint32_t row, struct upk_cell *args) {
-    o->cell.len = row;
+/* o is `new class(args)`. */
+static bool become_new(struct machine *m, struct object *o, struct upk_cell *class, struct upk_cell *args) {
+    o->cell.len = class->len;
     o->cell.index = UPK_VERB_NEW;
-    if (args == o->args) return true;
+    const bool open = row_is_open(m->policy, class->len);
+    if (args == o->args && !open) return true;
     struct object_more *more = object_extend(m, o);
     if (!more) return false;
     more->args = args;
+    if (open) more->class = class;
     return true;
 }
 
@@ -116,7 +124,7 @@ static bool spell_getattr(struct machine *m, struct object *o, bool *done) {
     if (o->args->len != 2 || a[1].kind != UPK_STR || !row_of(a[0])) return true;
     if (memchr(a[1].as.bytes, '.', a[1].len)) return true; /* getattr takes one step */
     struct upk_value name;
-    if (!name_canonical(m, row_of(a[0]), a[1].as.bytes, a[1].len, &name)) return false;
+    if (!name_canonical(m, as_global(name_of(a[0])), a[1].as.bytes, a[1].len, &name)) return false;
     *done = true;
     return become(m, o, name);
 }
@@ -125,9 +133,9 @@ static bool spell_getattr(struct machine *m, struct object *o, bool *done) {
 static bool spell_reconstructor(struct machine *m, struct object *o, bool *done) {
     const struct upk_value *a = o->args->items;
     if (o->args->len != 3) return true;
-    uint32_t row = row_of(a[0]);
+    struct upk_cell *const class = name_of(a[0]);
     struct upk_value v = value_resolve(a[2]);
-    if (!row) return true;
+    if (!class) return true;
     struct upk_cell *args = no_arguments(m), *base = NULL;
     if (!args) return false;
     bool spread = false, fits = false;
@@ -153,7 +161,7 @@ static bool spell_reconstructor(struct machine *m, struct object *o, bool *done)
     bool value = spread || (v.kind != UPK_NONE && !base);
     if (value && !(args = tuple_new(m, &a[2], 1))) return false;
     *done = true;
-    if (!become_new(m, o, row, args)) return false;
+    if (!become_new(m, o, class, args)) return false;
     if (spread) o->cell.flags |= CELL_SPREAD;
     if (base) o->more->base = base;
     return true;
@@ -165,7 +173,7 @@ static bool spell_newobj(struct machine *m, struct object *o, bool *done) {
     struct upk_cell *args = tuple_new(m, o->args->items + 1, o->args->len - 1);
     if (!args) return false;
     *done = true;
-    return become_new(m, o, row_of(o->args->items[0]), args);
+    return become_new(m, o, name_of(o->args->items[0]), args);
 }
 
 /* N8: the call of functools.partial(C.__new__, C, *args, **kw) with its state (C.__new__, (C, *args), kw, None). */
@@ -181,12 +189,13 @@ static bool spell_partial(struct machine *m, struct object *o, struct object *pa
     if (special_of(m, part[0]) != UPK_SPECIAL_NEW_OF || part[1].kind != UPK_TUPLE ||
         part[1].as.cell->len == 0)
         return true;
-    uint32_t row = m->policy->rows[row_of(part[0])].target;
+    const uint32_t row = m->policy->rows[row_of(part[0])].target; /* never an open one */
+    struct upk_cell *const class = name_of(part[1].as.cell->items[0]);
     bool same = partial->args->len == 1 && row_of(partial->args->items[0]) == row_of(part[0]);
-    if (!same || row_of(part[1].as.cell->items[0]) != row || part[3].kind != UPK_NONE) return true;
+    if (!same || !class || class->len != row || part[3].kind != UPK_NONE) return true;
     if (part[2].kind != UPK_DICT && part[2].kind != UPK_NONE) return true;
     struct upk_cell *args = tuple_new(m, part[1].as.cell->items + 1, part[1].as.cell->len - 1);
-    if (!args || !become_new(m, o, row, args)) return false;
+    if (!args || !become_new(m, o, class, args) || !object_extend(m, o)) return false;
     o->more->kw = part[2].kind == UPK_DICT ? part[2].as.cell : NULL;
     if (o->more->kw && !freeze_arguments(m, o->more->kw)) return false;
     partial->cell.index = UPK_VERB_NONE;

@@ -72,12 +72,12 @@ static bool check_head(struct check *c) {
     const struct upk_policy *const p = c->p;
     HOLDS(p->magic == UPK_MAGIC && p->abi == UPK_ABI && p->size == sizeof *p, "policy", 0, "another version");
     HOLDS(p->pool && p->rows && p->forms && p->types && p->elems && p->fields && p->classes && p->bounds &&
-              p->charsets && p->ranges && p->alts && p->files,
+              p->charsets && p->ranges && p->alts && p->files && p->opens && p->denies,
           "policy", 0, "a table is missing");
     HOLDS(p->keys[0] && p->keys[1] && p->find_class[0] && p->find_class[1], "policy", 0,
           "a look-up is missing");
     HOLDS(p->row_count && p->form_count && p->type_count && p->class_count && p->bound_count &&
-              p->charset_count,
+              p->charset_count && p->open_count && p->deny_count,
           "policy", 0, "a null entry is missing");
     HOLDS(p->pool_len >= UPK_NAME_PADDED && is_zero(p->pool + p->pool_len - UPK_NAME_PADDED, UPK_NAME_PADDED),
           "pool", 0, "padding");
@@ -87,7 +87,9 @@ static bool check_head(struct check *c) {
     HOLDS(is_zero(p->classes, sizeof *p->classes), "classes", 0, "null entry");
     HOLDS(is_zero(p->bounds, sizeof *p->bounds), "bounds", 0, "null entry");
     HOLDS(is_zero(p->charsets, sizeof *p->charsets), "charsets", 0, "null entry");
-    HOLDS((p->flags & ~(uint32_t)UPK_POLICY_ROOT_CYCLIC) == 0, "policy", 0, "unknown flag");
+    HOLDS(is_zero(p->opens, sizeof *p->opens), "opens", 0, "null entry");
+    HOLDS(is_zero(p->denies, sizeof *p->denies), "denies", 0, "null entry");
+    HOLDS((p->flags & ~(uint32_t)UPK_POLICY_FLAGS) == 0, "policy", 0, "unknown flag");
     HOLDS(is_name(p, p->name) && is_utf8(p, p->channel) && is_utf8(p, p->generator), "policy", 0, "name");
     HOLDS(p->root >= 1 && p->root < p->type_count, "policy", 0, "root");
     HOLDS(p->protocol_min <= p->protocol_max && p->protocol_max <= 5, "policy", 0, "protocols");
@@ -143,7 +145,7 @@ static bool check_row(struct check *c, uint32_t id, uint32_t first_form) {
     }
     HOLDS(r->first_form == first_form && in_table(r->first_form, r->form_count, p->form_count), "rows", id,
           "forms");
-    HOLDS((r->flags & kinds) != 0 && (r->flags & UPK_ROW_PREFIX) == 0 && r->flags < 2 * UPK_ROW_ADDS, "rows",
+    HOLDS((r->flags & kinds) != 0 && (r->flags & UPK_ROW_PREFIX) == 0 && r->flags < 2 * UPK_ROW_OPEN, "rows",
           id, "flags");
     HOLDS(r->line == 0 || r->file < p->file_count, "rows", id, "file");
     return check_step_flags(c, id);
@@ -418,6 +420,8 @@ static bool check_slot(struct check *c, uint32_t reading, uint32_t i) {
         HOLDS(s->module_len == 0 && s->name_len == 0, "slots", i, "a key without a row");
         return true;
     }
+    HOLDS(((p->rows[s->row[0]].flags | p->rows[s->row[1]].flags) & UPK_ROW_OPEN) == 0, "slots", i,
+          "a stream says the name of an open row");
     HOLDS(find_row(p, reading, k->pool + s->module, s->module_len, k->pool + s->name, s->name_len) ==
               s->row[reading],
           "slots", i, "not found under its own hash");
@@ -443,6 +447,7 @@ static bool check_reachable(struct check *c) {
     for (uint32_t id = 1; id < p->row_count; id++) {
         const struct upk_row *const r = &p->rows[id];
         if (r->form_count == 0 && r->special == UPK_SPECIAL_NONE) continue;
+        if (r->flags & UPK_ROW_OPEN) continue; /* no stream says it */
         if (r->module.len > UPK_NAME_MOST || r->qualname.len > UPK_NAME_MOST)
             continue; /* no stream can say it */
         HOLDS(find_row(p, 1, p->pool + r->module.at, r->module.len, p->pool + r->qualname.at,
@@ -452,10 +457,63 @@ static bool check_reachable(struct check *c) {
     return true;
 }
 
+/* ---- names that only a host knows ------------------------------------------------------------ */
+
+static bool check_open(struct check *c, uint32_t i) {
+    const struct upk_policy *const p = c->p;
+    const struct upk_open *const o = &p->opens[i];
+    const bool base = o->kind == UPK_OPEN_SUBCLASSES, first = i == 1;
+    const uint32_t flag = o->kind == UPK_OPEN_CONST ? UPK_ROW_CONST : UPK_ROW_CLASS;
+    HOLDS(o->kind >= UPK_OPEN_SUBCLASSES && o->kind <= UPK_OPEN_CONST, "opens", i, "kind");
+    HOLDS(o->row >= 1 && o->row < p->row_count && p->rows[o->row].flags & UPK_ROW_OPEN &&
+              p->rows[o->row].flags & flag,
+          "opens", i, "row");
+    HOLDS(base ? is_name(p, o->module) && is_name(p, o->qualname) : !o->module.len && !o->qualname.len,
+          "opens", i, "base");
+    HOLDS(base || p->flags & UPK_POLICY_FAIL_OPEN, "opens", i, "the policy does not fail open");
+    HOLDS(first || o[-1].kind < o->kind || (base && o[-1].kind == o->kind && o[-1].row < o->row), "opens", i,
+          "order");
+    return true;
+}
+
+static bool check_opens(struct check *c) {
+    const struct upk_policy *const p = c->p;
+    uint32_t rows = 0, kinds = 0;
+    for (uint32_t i = 1; i < p->open_count; i++) {
+        if (!check_open(c, i)) return false;
+        kinds |= UINT32_C(1) << p->opens[i].kind;
+    }
+    for (uint32_t id = 1; id < p->row_count; id++) rows += (p->rows[id].flags & UPK_ROW_OPEN) != 0;
+    HOLDS(rows == p->open_count - 1, "opens", 0, "not as many as open rows");
+    if (p->flags & UPK_POLICY_FAIL_OPEN) {
+        HOLDS(kinds >> UPK_OPEN_CLASS == 3, "opens", 0, "a kind is missing");
+        HOLDS(is_name(p, p->until) && is_name(p, p->because) && p->until_file < p->file_count, "policy", 0,
+              "fails open without a date or a reason");
+    } else {
+        HOLDS(!p->until.len && !p->because.len && !p->until_file && !p->until_line, "policy", 0,
+              "a date without `fail_open'");
+    }
+    return true;
+}
+
+static bool check_denies(struct check *c) {
+    const struct upk_policy *const p = c->p;
+    for (uint32_t i = 1; i < p->deny_count; i++) {
+        const struct upk_deny *const d = &p->denies[i];
+        HOLDS(d->kind >= UPK_DENY_NAME && d->kind <= UPK_DENY_TREE, "denies", i, "kind");
+        HOLDS((d->flags & ~(uint32_t)(UPK_DENY_NEVER | UPK_DENY_WRITTEN)) == 0, "denies", i, "flags");
+        HOLDS(is_name(p, d->path) && d->file < p->file_count, "denies", i, "place");
+        if (i == 1) continue;
+        const int order = compare_texts(p, d[-1].path, d->path);
+        HOLDS(order < 0 || (order == 0 && d[-1].kind < d->kind), "denies", i, "order");
+    }
+    return true;
+}
+
 static bool check_all(struct check *c) {
     return check_head(c) && check_opcodes(c) && check_rows(c) && check_forms(c) && check_types(c) &&
            check_classes(c) && check_bounds(c) && check_charsets(c) && check_keys(c, 0) && check_keys(c, 1) &&
-           check_reachable(c);
+           check_reachable(c) && check_opens(c) && check_denies(c);
 }
 
 bool upk_policy_check(const struct upk_policy *policy, struct upk_error *err) {

@@ -192,13 +192,13 @@ struct upk_compat print_written_name(const struct upk_cell *global) {
 }
 
 struct upk_compat print_modern_name(const struct print *p, const struct upk_cell *global) {
-    if (p->doc->policy && global->len != 0) return row_name(p->doc->policy, global->len);
+    if (p->doc->policy && global->len != 0) return cell_name(p->doc->policy, global);
     return print_written_name(global);
 }
 
 bool print_object_name(const struct print *p, const struct object *o, struct upk_compat *name) {
     if (p->doc->policy && o->cell.len != 0) {
-        *name = row_name(p->doc->policy, o->cell.len);
+        *name = cell_name(p->doc->policy, &o->cell);
         return true;
     }
     struct upk_value callee = value_of_cell(o->callee);

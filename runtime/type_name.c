@@ -117,6 +117,15 @@ static void add_class(struct text *t, const struct upk_policy *p, struct upk_tex
     text_add(t, "%s::%s", copy[0], copy[1]);
 }
 
+/* What a GLOBAL says, or what made an OBJECT. */
+static void add_name_of(struct text *t, const struct upk_policy *p, const struct upk_cell *c) {
+    const struct upk_compat n = cell_name(p, c);
+    char copy[2][TEXT_ROOM];
+    error_copy(copy[0], TEXT_ROOM, n.module, n.module_len);
+    error_copy(copy[1], TEXT_ROOM, n.name, n.name_len);
+    text_add(t, "%s::%s", copy[0], copy[1]);
+}
+
 /* ---- types; the recursion ends at NEST_MOST */
 
 static void add_type(struct text *t, const struct upk_policy *p, uint32_t index, unsigned nest);
@@ -314,7 +323,7 @@ static void add_object(struct text *t, const struct upk_policy *p, const struct 
     if (class)
         add_class(t, p, p->classes[class].module, p->classes[class].qualname);
     else
-        add_class(t, p, row->module, row->qualname);
+        add_name_of(t, p, c);
 }
 
 void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value v) {
@@ -340,7 +349,7 @@ void text_add_value(struct text *t, const struct upk_policy *p, struct upk_value
     case UPK_SET: text_add(t, "set of %" PRIu32, v.as.cell->len); break;
     case UPK_GLOBAL:
         text_add(t, "the name ");
-        add_class(t, p, p->rows[v.as.cell->len].module, p->rows[v.as.cell->len].qualname);
+        add_name_of(t, p, v.as.cell);
         break;
     case UPK_OBJECT: add_object(t, p, v.as.cell); break;
     }

@@ -147,16 +147,24 @@ enum upk_class_of_refusal {
     X(213, CYCLE, ROOT, "value is cyclic, and the root is not")                                         \
     X(214, CALLED_VALUE, RECIPE, "a computed value is called")                                          \
     X(215, PERSID_REFUSED, KIND, "the host refuses this persistent id")                                 \
+    X(216, NOT_LOADED, GLOBAL, "name is not granted, and its module is not loaded in this process")     \
+    X(217, NOT_FOUND, GLOBAL, "name is not granted, and this process has nothing under it")             \
+    X(218, NOT_CLASS, GLOBAL, "name is not granted, and what this process has under it is no class")    \
+    X(219, NOT_SUBCLASS, GLOBAL, "name is not granted, and is of no class of which subclasses are")     \
     X(220, NATIVE, NATIVE, "a native check refuses this value")                                         \
     X(221, UNBOUND, GLOBAL, "name is granted, but this process has nothing under it")                   \
     X(222, BINDING, RECIPE, "what this process has under the name is not what the policy says")         \
     X(223, BUILDING, NATIVE, "the value cannot be built")                                               \
+    X(224, DENIED, GLOBAL, "name is denied")                                                            \
     X(301, BUDGET, LIMIT, "over a budget")                                                              \
     X(302, HASHES, LIMIT, "too many keys of one hash")                                                  \
     X(401, MEMORY, MEMORY, "out of memory")                                                             \
     X(901, MISUSE, MISUSE, "wrong arguments of the caller")                                             \
     X(902, TABLE, MISUSE, "policy table of another version, or damaged")                                \
-    X(903, READ, MISUSE, "the host cannot read on")
+    X(903, READ, MISUSE, "the host cannot read on")                                                     \
+    X(904, CONSENT, MISUSE, "the policy fails open, and the host does not say that it may")             \
+    X(905, RESOLVER, MISUSE, "the policy admits classes that the host has loaded, and the host names none") \
+    X(906, RESOLVE, MISUSE, "the host cannot say what stands under a name")
 
 enum upk_code {
     UPK_OK = 0,
@@ -233,8 +241,39 @@ struct upk_bytes {
 enum upk_flag {
     UPK_COPY = 1,           /* copy the input first: the document does not borrow it */
     UPK_ALLOW_TRAILING = 2, /* bytes after STOP are left alone; *used says where the pickle ended */
-    UPK_FAMILY_FLAGS = 4    /* inspection: `families` is set (else the family core alone) */
+    UPK_FAMILY_FLAGS = 4,   /* inspection: `families` is set (else the family core alone) */
+    UPK_ALLOW_FAIL_OPEN = 8, /* decode under a policy with `fail_open`, which is refused without */
+    UPK_INERT_NAMES = 16     /* no `resolve`: a name without a row stands for a class of the kind that the policy admits.  For
+                              * hosts that build nothing: whether there is such a class nobody has looked */
 };
+
+/* Names without a row, under a policy with `subclasses of` or `fail_open`.  A host is asked what it has under them, at the
+ * opcode; it tells, and the library judges. */
+enum upk_found {
+    UPK_FOUND_NO_MODULE, /* the module is not loaded.  It is never imported for this */
+    UPK_FOUND_NOTHING,   /* the module has nothing under the name, as far as can be told without running code */
+    UPK_FOUND_CLASS,
+    UPK_FOUND_CONST, /* a member of an enum, or a singleton of the language, such as Ellipsis */
+    UPK_FOUND_OTHER  /* a function, a module, a class that makes classes, any other object */
+};
+struct upk_own_name { /* text is read before the next question */
+    const char *module, *name;
+    size_t module_len, name_len;
+};
+struct upk_question {
+    struct upk_own_name name;  /* in modern spelling */
+    size_t index;              /* of the question in this stream, from 0 on: what a host has found it may keep by that */
+    const struct upk_policy *policy; /* its `opens` hold the bases */
+};
+struct upk_answer {      /* comes cleared */
+    enum upk_found found;
+    uint32_t base; /* of a class: index in policy->opens of the base, nearest in its order of inheritance; 0: it is under none */
+    /* What the object calls itself, all its names; and the classes that it inherits from. */
+    const struct upk_own_name *names, *ancestors;
+    size_t name_count, ancestor_count;
+};
+/* Returns false where the host cannot say: the stream is refused. */
+typedef bool (*upk_resolve_fn)(void *ctx, const struct upk_question *question, struct upk_answer *answer);
 
 /* Asked for each PERSID and BINPERSID; `id` is the finished value so far.  Returns false to refuse. */
 typedef bool (*upk_persid_fn)(void *ctx, struct upk_value id);
@@ -249,6 +288,8 @@ struct upk_options {
     void *persid_ctx;
     size_t *used;            /* out, may be NULL: bytes of the pickle, STOP included */
     const uint64_t *budgets; /* inspection and scan: UPK_BUDGET_COUNT figures; NULL: the defaults */
+    upk_resolve_fn resolve;  /* NULL: under a policy that asks for names nothing is decoded, but with UPK_INERT_NAMES */
+    void *resolve_ctx;
 };
 
 /* Decode `len` bytes under `policy`.  On success *doc is owned by the caller (upk_doc_free). */

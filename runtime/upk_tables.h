@@ -2,8 +2,8 @@
  *
  * policyc fills these structs, either as constant data in a generated C file or in memory (`policyc try`); the runtime only
  * reads them.  Everything is plain fixed-width data without pointers between tables: a table names another table's entry by
- * its index, and text by its place in one string pool.  Index 0 of rows, forms, types, classes, bounds and charsets is a null
- * entry of zeros, so that 0 always means "none".  `upk_policy_check` (upk.h) checks for any table what is stated here; the
+ * its index, and text by its place in one string pool.  Index 0 of rows, forms, types, classes, bounds, charsets, opens and
+ * denies is a null entry of zeros, so that 0 always means "none".  `upk_policy_check` (upk.h) checks for any table what is stated here; the
  * digest, that tables are as long as they say, and that no object fits two forms of its row with different results, it must
  * take on trust.
  *
@@ -18,7 +18,7 @@
 #include "find_class.h"
 #include "upk_version.h"
 
-#define UPK_ABI   2u
+#define UPK_ABI   3u
 #define UPK_MAGIC UINT32_C(0x314b5055) /* "UPK1" read little-endian */
 
 /* The 68 opcodes of protocols 0 to 5: X(name, byte, first protocol, family).  The order is that of pickletools.opcodes; the
@@ -181,7 +181,8 @@ enum upk_row_flag {
     UPK_ROW_STATE = 64,  /* some form takes BUILD; the next three alike */
     UPK_ROW_ITEMS = 128,
     UPK_ROW_PAIRS = 256,
-    UPK_ROW_ADDS = 512
+    UPK_ROW_ADDS = 512,
+    UPK_ROW_OPEN = 1024 /* stands for names that only the host knows (`opens`): no stream spells the row's own name */
 };
 
 /* One (module, qualname) that the policy knows, in its one modern spelling.  Sorted by (module, qualname) bytewise; the index
@@ -331,7 +332,44 @@ struct upk_range { /* of code points, inclusive */
     uint32_t lo, hi;
 };
 
-enum upk_policy_flag { UPK_POLICY_ROOT_CYCLIC = 1 }; /* a table with another one is refused */
+enum upk_open_kind {
+    UPK_OPEN_NONE = 0,
+    UPK_OPEN_SUBCLASSES, /* `subclasses of`: a class that the host has loaded, and that is `module::qualname` or a subclass of it */
+    UPK_OPEN_CLASS,      /* `fail_open`: another class that the host has loaded */
+    UPK_OPEN_CONST       /* `fail_open`: a member of an enum, or one of Python's own singletons */
+};
+
+/* Names without a row of their own that a host may be asked for.  Those of `subclasses of` first, in the order of rows. */
+struct upk_open {
+    uint32_t kind; /* enum upk_open_kind */
+    uint32_t row;  /* what such an object is matched against; it has UPK_ROW_OPEN */
+    struct upk_text module, qualname; /* of the base, in modern spelling; else empty */
+};
+
+enum upk_deny_kind {
+    UPK_DENY_NONE = 0,
+    UPK_DENY_NAME,   /* the path is module and name, joined by a dot: that object, and what is reached through it */
+    UPK_DENY_MODULE, /* a module: all that is in it */
+    UPK_DENY_TREE    /* and in the modules below it */
+};
+
+enum upk_deny_flag {
+    UPK_DENY_NEVER = 1,  /* of a `never`: holds for every name without a row; else of `fail_open`, for its names alone */
+    UPK_DENY_WRITTEN = 2 /* as the policy has it; else another path to the same */
+};
+
+/* What no host's answer makes a grant of.  Sorted by (path, kind), each once. */
+struct upk_deny {
+    struct upk_text path;
+    uint32_t kind, flags; /* enum upk_deny_kind, enum upk_deny_flag */
+    uint32_t file, line;
+};
+
+enum upk_policy_flag { /* a table with another one is refused */
+                       UPK_POLICY_ROOT_CYCLIC = 1,
+                       UPK_POLICY_FAIL_OPEN = 2, /* a host decodes under it only where it says UPK_ALLOW_FAIL_OPEN */
+                       UPK_POLICY_FLAGS = 3      /* all of them */
+};
 
 /* One channel of a policy. */
 struct upk_policy {
@@ -348,7 +386,7 @@ struct upk_policy {
     uint64_t budgets[UPK_BUDGET_COUNT];
     uint8_t opcodes[256]; /* enum upk_op of the byte, UPK_OP_UNKNOWN, or UPK_OP_REFUSED */
     uint32_t pool_len, row_count, form_count, type_count, elem_count, field_count, class_count, bound_count,
-        charset_count, range_count, alt_count, file_count;
+        charset_count, range_count, alt_count, file_count, open_count, deny_count;
     const char *pool; /* its last UPK_NAME_PADDED bytes are zeros and belong to no text */
     const struct upk_row *rows;
     const struct upk_form *forms;
@@ -361,6 +399,11 @@ struct upk_policy {
     const struct upk_range *ranges;
     const uint32_t *alts;
     const struct upk_text *files;
+    const struct upk_open *opens;
+    const struct upk_deny *denies;
+    /* Of `fail_open`, else empty: the last day, YYYY-MM-DD, the reason, and where it stands. */
+    struct upk_text until, because;
+    uint32_t until_file, until_line;
     /* Names as a stream below protocol 3 spells them (Python 2 names, N1), and from protocol 3 on: two readings of the same
      * tables. */
     const struct upk_keys *keys[2];

@@ -89,8 +89,13 @@ def grants(listing):
 # ---- one listing
 
 
+def renamed(text):
+    """With rows of `subclasses of` under the names that they have in the tables."""
+    return re.sub(r'(?m)^subclasses of (%s)::([\w.]+) ' % NAME, r'\1::"subclasses of \2" ', text)
+
+
 def check_lines(path, listing):
-    for block in listing.split("\n\n"):
+    for block in renamed(listing).split("\n\n"):
         lines = block.splitlines()
         words = [line.split(" ")[0] for line in lines]
         heads = [word for word in words if word in ("policy", "channel", "opcodes", "protocol", "budget", "root", "type")]
@@ -152,7 +157,7 @@ def check_emitted(policyc, listings):
 def as_policy(listing):
     """The text of a policy that grants what the listing says."""
     settings, types, rows = [], [], {}
-    for line in listing.splitlines():
+    for line in renamed(listing).splitlines():
         if line.startswith("budget ") and line.endswith("# default"):
             continue
         line = without_comment(line)
@@ -169,11 +174,13 @@ def as_policy(listing):
             rows.setdefault((module, bool(imports), name), []).append((verb, body, calls, because))
     for (module, imports, name), forms in rows.items():
         kind = {"const": "const", "func": "func"}.get(forms[0][0], "class")
+        base = re.fullmatch('"subclasses of (.*)"', name)
+        word, name = ("subclasses of", base[1]) if base else (kind, name)
         ways = []
         for i, (verb, body, calls, because) in enumerate(forms):
             verb = verb if kind == "class" else ""
             ways.append(" ".join((verb + body + (calls if i == 0 else "") + because).split(" ")))
-        settings.append("module %s%s { %s %s%s; }" % (module, " import" if imports else "", kind, name + " " * (kind != "func"),
+        settings.append("module %s%s { %s %s%s; }" % (module, " import" if imports else "", word, name + " " * (kind != "func"),
                                                       " | ".join(ways)))
     return "\n".join(settings[:1] + types + settings[1:]) + "\n"
 

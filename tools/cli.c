@@ -100,6 +100,8 @@ enum option_id {
     OPTION_LIST,
     OPTION_INCLUDE,
     OPTION_POLICY_DIR,
+    OPTION_ALLOW_FAIL_OPEN,
+    OPTION_TODAY,
     OPTION_DIAGNOSTICS
 };
 
@@ -125,6 +127,8 @@ static const struct option {
     {"--list-policies", NULL, false, FOR_HOST, OPTION_LIST},
     {"--include", "-I", true, FOR_TRY | FOR_LEARN, OPTION_INCLUDE},
     {"--policy-dir", NULL, true, FOR_TRY | FOR_LEARN, OPTION_POLICY_DIR},
+    {"--allow-fail-open", NULL, false, FOR_TRY, OPTION_ALLOW_FAIL_OPEN},
+    {"--today", NULL, true, FOR_TRY, OPTION_TODAY},
     {"--diagnostics", NULL, true, FOR_TRY | FOR_LEARN, OPTION_DIAGNOSTICS},
 };
 
@@ -147,6 +151,8 @@ static const char help_try[] = "usage: policyc try POLICYFILE[:CHANNEL] [options
                                "\n"
                                "  -I, --include DIR    look for included files there, too (repeatable)\n"
                                "  --policy-dir DIR     where the shipped policies stand\n"
+                               "  --allow-fail-open    agree to `fail_open', which is refused without\n"
+                               "  --today YYYY-MM-DD   the day that it is held against; else the clock's\n"
                                "  --diagnostics FORM   errors of the policy as text (the default) or json\n";
 
 static const char help_learn[] =
@@ -250,6 +256,8 @@ static enum cli_exit set_option(struct cli *c, enum option_id id, const char *va
     case OPTION_LIST: c->list_policies = true; break;
     case OPTION_INCLUDE: return add_name(c, &c->includes, value) ? CLI_ACCEPTED : CLI_IO;
     case OPTION_POLICY_DIR: c->policy_dir = value; break;
+    case OPTION_ALLOW_FAIL_OPEN: c->allow_fail_open = true; break;
+    case OPTION_TODAY: c->today = value; break;
     case OPTION_DIAGNOSTICS: return read_diagnostics(c, value) ? CLI_ACCEPTED : CLI_USAGE;
     }
     return CLI_ACCEPTED;

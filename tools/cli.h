@@ -32,6 +32,8 @@ struct cli {
     bool has_families;
     uint32_t families;
     const char *policy_dir; /* NULL: the one compiled in */
+    bool allow_fail_open;
+    const char *today; /* value of --today; NULL: none */
     struct cli_names files, buffers, includes;
     char **lists; /* bytes of the --files-from files */
     size_t list_count;

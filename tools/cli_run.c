@@ -177,6 +177,8 @@ static void decide(struct run *r, const char *file) {
     struct upk_options options = {.buffers = r->buffer_views, .buffer_count = c->buffers.count};
     bool good;
     if (r->policy) {
+        /* Nothing is built here, so that names which only a host knows may stand for what a host would find. */
+        options.flags = UPK_INERT_NAMES | (c->allow_fail_open ? UPK_ALLOW_FAIL_OPEN : 0u);
         good = upk_decode(r->policy, bytes.data, bytes.len, &options, &doc, &err);
         if (!good && !c->tsv) upk_error_observe(&err, r->policy, bytes.data, bytes.len, &options);
     } else {

@@ -15,6 +15,7 @@
 #include "learn.h"
 #include "list.h"
 #include "stderr_sink.h"
+#include "today.h"
 #include "try.h"
 
 struct options {
@@ -23,6 +24,7 @@ struct options {
     const char *other;  /* of diff: the new policy */
     const char *python; /* name of a module to write into `output`; NULL: none */
     bool depfile, spellings, json;
+    const char *today; /* value of --today; NULL: the clock's */
     struct compile_options compile;
 };
 
@@ -30,6 +32,8 @@ struct options {
 #define COMMON_OPTIONS                                                                             \
     "  -I DIR             look for included files in DIR, after the including file's own folder\n" \
     "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"                         \
+    "  --allow-fail-open  agree to `fail_open', which is refused without\n"                        \
+    "  --today YYYY-MM-DD the day that `fail_open ... until' is held against; else the clock's\n"  \
     "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"            \
     "  --version          print the version\n"                                                     \
     "  -h, --help         print this\n"                                                            \
@@ -120,6 +124,8 @@ enum option_id {
     OPTION_PYTHON,
     OPTION_INCLUDE,
     OPTION_POLICY_DIR,
+    OPTION_ALLOW_FAIL_OPEN,
+    OPTION_TODAY,
     OPTION_DIAGNOSTICS
 };
 
@@ -140,6 +146,8 @@ static const struct option {
     {"--python", true, FOR_COMPILE, OPTION_PYTHON},
     {"-I", true, FOR_ALL, OPTION_INCLUDE},
     {"--policy-dir", true, FOR_ALL, OPTION_POLICY_DIR},
+    {"--allow-fail-open", false, FOR_ALL, OPTION_ALLOW_FAIL_OPEN},
+    {"--today", true, FOR_ALL, OPTION_TODAY},
     {"--diagnostics", true, FOR_ALL, OPTION_DIAGNOSTICS},
 };
 
@@ -183,6 +191,8 @@ static bool option_set(struct options *o, enum option_id id, const char *value, 
         break;
     case OPTION_INCLUDE: includes[o->compile.include_dir_count++] = value; break;
     case OPTION_POLICY_DIR: o->compile.policy_dir = value; break;
+    case OPTION_ALLOW_FAIL_OPEN: o->compile.allow_fail_open = true; break;
+    case OPTION_TODAY: o->today = value; break;
     case OPTION_DIAGNOSTICS:
         if (!cli_read_diagnostics(value, &o->json)) {
             *status = usage(o, "--diagnostics takes text or json, not ", value);
@@ -249,6 +259,11 @@ static bool parse(int argc, char **argv, struct options *o, const char **include
     }
     if (o->python && o->output == NULL) {
         *status = usage(o, "--python needs -o", "");
+        return false;
+    }
+    if (!today_read(o->today, &o->compile.today)) {
+        *status = usage(o, o->today ? "--today takes a date YYYY-MM-DD, not " : "the clock is not to be read",
+                        o->today ? o->today : "");
         return false;
     }
     o->compile.path = o->input;

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "policy_file.h"
 #include "stderr_sink.h"
+#include "today.h"
 
 /* CLI_ACCEPTED: *all are to be freed, and *policy is one of them. */
 static enum cli_exit compile(const struct cli *c, const struct policy_file *file, struct diag *d,
@@ -17,10 +18,14 @@ static enum cli_exit compile(const struct cli *c, const struct policy_file *file
         .policy_dir = c->policy_dir ? c->policy_dir : POLICY_DIR,
         .include_dirs = c->includes.at,
         .include_dir_count = c->includes.count,
+        .allow_fail_open = c->allow_fail_open,
     };
     struct compiled *compiled = NULL;
     enum cli_exit status = CLI_USAGE;
-    if (policy_compile(&options, d, &compiled)) {
+    if (!today_read(c->today, &options.today)) {
+        diag_error_nowhere(d, P_USAGE, "--today takes a date YYYY-MM-DD, not `%s'",
+                           c->today ? diag_quote(d, text_of(c->today)) : "");
+    } else if (policy_compile(&options, d, &compiled)) {
         const struct model *const model = policy_file_model(file, compiled, d);
         if (model && channels_build(compiled, d, all)) {
             *policy = &all->tables[model - compiled->models].policy;

@@ -26,6 +26,8 @@ struct table {
     struct upk_charset charsets[TABLE_ROOM];
     struct upk_range ranges[TABLE_ROOM];
     uint32_t alts[TABLE_ROOM];
+    struct upk_open opens[4];
+    struct upk_deny denies[4];
 };
 
 static inline void table_clear(struct table *t) {
@@ -42,6 +44,9 @@ static inline void table_clear(struct table *t) {
     p->charsets = t->charsets;
     p->ranges = t->ranges;
     p->alts = t->alts;
+    p->opens = t->opens;
+    p->denies = t->denies;
+    p->open_count = p->deny_count = 1;
     p->row_count = p->form_count = p->type_count = p->class_count = p->bound_count = p->charset_count = 1;
 }
 

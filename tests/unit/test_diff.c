@@ -104,10 +104,89 @@ static void without_memory_nothing_is_said(void **state) {
     assert_true(failures > 20);
 }
 
+/* A table that asks a host, as policyc makes it of `fail_open` and `subclasses of`: the names stand in the pool already. */
+struct asking {
+    struct upk_policy policy;
+    struct upk_open opens[3];
+    struct upk_deny denies[3];
+};
+
+static struct upk_text class_text(const struct upk_policy *policy, const char *qualname) {
+    for (uint32_t i = 1; i < policy->class_count; i++) {
+        if (policy_text_is(policy, policy->classes[i].qualname, qualname)) return policy->classes[i].qualname;
+    }
+    fail();
+    return (struct upk_text){0, 0};
+}
+
+static struct asking asking(uint32_t opens, uint32_t denies, uint32_t deny_kind, uint32_t deny_flags) {
+    const struct upk_policy *const policy = p.old.policy;
+    const struct upk_text k = class_text(policy, "K"), l = class_text(policy, "L");
+    struct asking a = {
+        .policy = *policy,
+        .opens = {{0}, {UPK_OPEN_SUBCLASSES, 1, k, k}, {UPK_OPEN_CLASS, 1, {0, 0}, {0, 0}}},
+        .denies = {{{0, 0}, 0, 0, 0, 0}, {k, deny_kind, deny_flags, 0, 0}, {l, deny_kind, 0, 0, 0}}};
+    a.policy.open_count = opens + 1;
+    a.policy.deny_count = denies + 1;
+    return a;
+}
+
+static void assert_verdict(struct asking old, struct asking new, bool widened, bool narrowed) {
+    char text[8000];
+    struct diff_verdict v;
+    old.policy.opens = old.opens;
+    old.policy.denies = old.denies;
+    new.policy.opens = new.opens;
+    new.policy.denies = new.denies;
+    assert_true(compare(&old.policy, &new.policy, ENOUGH, &v, text, sizeof text));
+    assert_int_equal(v.widened, widened);
+    assert_int_equal(v.narrowed, narrowed);
+}
+
+static void names_of_the_host_are_compared(void **state) {
+    enum { NAME = UPK_DENY_NAME, TREE = UPK_DENY_TREE, NEVER = UPK_DENY_NEVER };
+    (void)state;
+    assert_verdict(asking(2, 2, NAME, 0), asking(2, 2, NAME, 0), false, false);
+    assert_verdict(asking(0, 0, NAME, 0), asking(1, 0, NAME, 0), true, false);
+    assert_verdict(asking(1, 0, NAME, 0), asking(0, 0, NAME, 0), false, true);
+    /* A class of both kinds has the row of the first. */
+    assert_verdict(asking(1, 0, NAME, 0), asking(2, 0, NAME, 0), true, true);
+    assert_verdict(asking(2, 2, NAME, 0), asking(2, 1, NAME, 0), true, false);
+    assert_verdict(asking(2, 1, NAME, 0), asking(2, 2, NAME, 0), false, true);
+    assert_verdict(asking(2, 1, TREE, 0), asking(2, 1, NAME, 0), true, false);
+    assert_verdict(asking(2, 1, NAME, 0), asking(2, 1, TREE, 0), false, true);
+    assert_verdict(asking(2, 1, NAME, NEVER), asking(2, 1, NAME, 0), true, false);
+    /* Where nobody is asked, it makes no difference what is denied. */
+    assert_verdict(asking(0, 2, NAME, 0), asking(0, 1, NAME, 0), false, false);
+}
+
+static void a_row_that_goes_is_the_hosts(void **state) {
+    static const char both[] = "policy p 1; module m { class K call(); class L call(); } root any;",
+                      one[] = "policy p 1; module m { class K call(); } root any;";
+    struct version old, new;
+    struct diff_verdict v;
+    struct upk_open opens[2] = {{0}, {UPK_OPEN_CLASS, 1, {0, 0}, {0, 0}}};
+    char text[8000];
+    (void)state;
+    trial_init(&old.trial);
+    trial_init(&new.trial);
+    struct upk_policy was = *trial_policy(&old.trial, both), is = *trial_policy(&new.trial, one);
+    assert_true(compare(&was, &is, ENOUGH, &v, text, sizeof text));
+    assert_true(!v.widened && v.narrowed);
+    was.opens = is.opens = opens;
+    was.open_count = is.open_count = 2;
+    assert_true(compare(&was, &is, ENOUGH, &v, text, sizeof text));
+    assert_true(v.widened && v.narrowed);
+    trial_free(&old.trial);
+    trial_free(&new.trial);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_verdict_has_two_sides),
         cmocka_unit_test(without_memory_nothing_is_said),
+        cmocka_unit_test(names_of_the_host_are_compared),
+        cmocka_unit_test(a_row_that_goes_is_the_hosts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

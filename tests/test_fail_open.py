@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""`fail_open` and `subclasses of`: who has to agree, until when, what denials come to, and what the listing tells.
+
+usage: test_fail_open.py BUILD       (from the top folder, after `make`)
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+from policyc import ERROR, Policyc, check, tally
+
+BLOCK = 'fail_open until "%s" because "%s" { %s }\n'
+AGREED = ("--allow-fail-open", "--today", "2028-06-30")
+
+
+def policy(until="2028-06-30", because="a test", denies="deny module os.*;", before="", after=""):
+    return "policy p 1;\n" + before + BLOCK % (until, because, denies) + after
+
+
+def codes(policyc, path, text, *options, command=()):
+    with open(path, "w") as file:
+        file.write(text)
+    status, out, err = policyc.run(*command, path, *options)
+    return status, [found[3] for found in ERROR.findall(err)], out, err
+
+
+def consents(policyc, path):
+    pickle = os.path.join(os.path.dirname(path), "none.pkl")
+    with open(pickle, "wb") as file:
+        file.write(b"N.")
+    for command, behind in (((), ()), (("list",), ()), (("try",), (pickle,))):
+        status, found, _, err = codes(policyc, path, policy(), *behind, "--today", "2028-06-30", command=command)
+        check("%s without consent" % (command,), status == 2 and found == ["P0083"] and "--allow-fail-open" in err, err)
+        status, found, _, err = codes(policyc, path, policy(), *behind, *AGREED, command=command)
+        check("%s with consent" % (command,), status == 0 and not found, err)
+    status, found, _, err = codes(policyc, path, policy(), *AGREED, path, command=("diff",))
+    check("diff with consent", status == 0 and not found, err)
+    os.environ["UPK_ALLOW_FAIL_OPEN"] = "1"
+    check("no environment variable agrees", codes(policyc, path, policy(), "--today", "2028-06-30")[1] == ["P0083"])
+    del os.environ["UPK_ALLOW_FAIL_OPEN"]
+
+
+def dates(policyc, path):
+    for day, good in (("2028-06-29", True), ("2028-06-30", True), ("2028-07-01", False), ("2029-01-01", False)):
+        status, found, _, err = codes(policyc, path, policy(), "--allow-fail-open", "--today", day)
+        check("on " + day, found == ([] if good else ["P0085"]) and status == (0 if good else 2), err)
+    check("after its day by the clock", codes(policyc, path, policy("2020-01-01"), "--allow-fail-open")[1] == ["P0085"])
+    check("before its day by the clock", codes(policyc, path, policy("9999-12-31"), "--allow-fail-open")[1] == [])
+    for date in ("", "2028-6-30", "2028-06-31", "2029-02-29", "2028-13-01", "2028-00-01", "2028-01-00", "0000-01-01", "2028/06/30",
+                 "2028-06-30 ", "tomorrow", "20280630"):
+        check("no date: " + date, codes(policyc, path, policy(date), *AGREED)[1] == ["P0084"])
+    check("a leap day", codes(policyc, path, policy("2028-02-29"), "--allow-fail-open", "--today", "2028-02-29")[1] == [])
+    for day in ("2028-02-30", "today", "", "2028"):
+        status, _, err = policyc.run(path, "--allow-fail-open", "--today", day)
+        check("--today " + day, status == 2 and "policyc" in err, err)
+
+
+def blocks(policyc, path):
+    row = "module m { class K call(); }\n"
+    cases = (
+        ("a reason is not empty", policy(because=""), ["P0062"]),
+        ("twice", policy(after=BLOCK % ("2028-06-30", "x", "")), ["P0043"]),
+        ("beside channels", policy(after="channel a { root int; }\n"), ["P0026"]),
+        ("in a channel", "policy p 1;\nchannel a { root any; %s }\n" % (BLOCK % ("2028-06-30", "x", "deny module os;")), []),
+        ("nothing is denied", policy(denies=""), []),
+        ("opcodes are no names", policy(denies="deny opcodes inst;"), ["P0026"]),
+        ("a granted name", policy(before=row, denies="deny m::K;"), ["P0086"]),
+        ("the module of a granted name", policy(before=row, denies="deny module m.*;"), []),
+        ("by an alias", policy(before=row + "alias n -> m;\n", denies="deny n::K;"), ["P0086"]),
+        ("never of a granted name", policy(before=row, after="never m::K;\n"), ["P0075"]),
+        ("a base that is denied", policy(before='module m { subclasses of B call() because "x"; }\n', denies="deny m::B;"), ["P0086"]),
+        ("its module is denied", policy(before='module m { subclasses of B call() because "x"; }\n', denies="deny module m;"), []),
+        ("a ref of subclasses", 'policy p 1;\nmodule m { subclasses of B ref because "x"; }\n', ["P0061"]),
+        ("a base twice", 'policy p 1;\nmodule m { subclasses of B call() because "x"; subclasses of B call() because "x"; }\n', ["P0040"]),
+        ("a base that makes classes", 'policy p 1;\nmodule builtins { subclasses of type call() because "x"; }\n', ["P0064"]),
+    )
+    for name, text, expected in cases:
+        status, found, _, err = codes(policyc, path, text, *AGREED)
+        check(name, found == expected and status == (2 if expected else 0), "%s\n%s" % (found, err))
+    with open(os.path.join(os.path.dirname(path), "f.policy"), "w") as file:
+        file.write("fragment f;\n" + BLOCK % ("2028-06-30", "x", ""))
+    check("in a fragment", codes(policyc, path, 'policy p 1;\ninclude "f.policy";\n', *AGREED)[1] == ["P0024"])
+
+
+def listing(policyc, path):
+    text = policy(before='never m::Secret;\nmodule m { subclasses of B call(n: int) because "ours"; }\n',
+                  denies="deny module os.*, pickle::loads;")
+    _, _, out, err = codes(policyc, path, text, *AGREED, command=("list",))
+    for line in ('fail_open until "2028-06-30" because "a test"  # p.policy:4', "deny module os.*  # p.policy:4",
+                 "deny module posix.*  # p.policy:4, by another path", "deny pickle.loads  # p.policy:4",
+                 "deny _pickle.loads  # p.policy:4, by another path", "never m.Secret  # p.policy:2",
+                 'subclasses of m::B call(n: int) because "ours"  # p.policy:3'):
+        check("listed: " + line, line + "\n" in out, out + err)
+
+
+def emitted(policyc, path):
+    out = os.path.join(os.path.dirname(path), "p.c")
+    status, _, _, err = codes(policyc, path, policy(), *AGREED, "-o", out)
+    check("C is written", status == 0, err)
+    done = subprocess.run(["gcc", "-std=c11", "-Wall", "-Werror", "-Iruntime", "-c", out, "-o", out + ".o"], stderr=subprocess.PIPE)
+    check("and compiles", done.returncode == 0, done.stderr.decode())
+
+
+def main():
+    policyc = Policyc(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "p.policy")
+        for test in (consents, dates, blocks, listing, emitted):
+            test(policyc, path)
+    return tally.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

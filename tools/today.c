@@ -1,0 +1,16 @@
+/* Layer: see today.h. */
+#include "today.h"
+
+#include <time.h>
+
+#include "../compiler/compile.h"
+
+bool today_read(const char *given, uint32_t *today) {
+    if (given) return date_read(text_of(given), today);
+    const time_t now = time(NULL);
+    const struct tm *const day = gmtime(&now);
+    if (now == (time_t)-1 || !day) return false;
+    *today =
+        (uint32_t)(day->tm_year + 1900) * 10000 + (uint32_t)(day->tm_mon + 1) * 100 + (uint32_t)day->tm_mday;
+    return true;
+}

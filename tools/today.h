@@ -1,0 +1,14 @@
+/* The day that `fail_open` blocks are held against.
+ *
+ * Layer: a part of the program policyc, over the compiler.
+ */
+#ifndef TOOLS_TODAY_H
+#define TOOLS_TODAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* YYYYMMDD of `given`, the value of --today; NULL: of the clock, in UTC.  false: it is no date. */
+bool today_read(const char *given, uint32_t *today);
+
+#endif
