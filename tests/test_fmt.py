@@ -193,7 +193,7 @@ def more_comments(rng, text):
     for i, (gap, token) in enumerate(found):
         if rng.random() < chance:
             gap = rng.choice([" # on %d\n", "\n# below %d\n", "\n\n  # apart %d\n\n", "#\n", "\t#%d \t\r\n", "\n# one %d\n# two\n"]).replace("%d", str(i)) + gap
-            if out.rpartition("\n")[2].lstrip().startswith("#"):
+            if out.endswith("\r") or out.rpartition("\n")[2].lstrip().startswith("#"):
                 gap = "\n" + gap
         out += gap + token
     return out + rng.choice(["", " # at the end", "\n# at the end"]) + end

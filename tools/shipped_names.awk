@@ -54,6 +54,7 @@ function take() {
     else if (state == "module") { module = word; state = "in module" }
     else if (state == "in module") { if (mark("{")) state = "row" }
     else if (state == "row" && mark("}")) state = ""
+    else if (state == "row" && mark("subclasses")) { row = word; state = "makers" } # of any name
     else if (state == "row") { row = word; state = "names"; makes = word !~ /^(class|func|const)$/ }
     else if (state == "names" && mark("{") && n_names == 0) state = "set"
     else if (state == "names") { names[n_names++] = word; state = "makers" }
