@@ -205,8 +205,7 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
 static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
     if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
     if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy ||
-        policy->flags & ~(uint32_t)UPK_POLICY_FLAGS ||
-        policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
+        policy->flags & ~(uint32_t)UPK_POLICY_FLAGS || policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
         return misuse(err, UPK_ERR_TABLE, "compile the policy again with this version's policyc");
     }
     return true;
@@ -222,8 +221,10 @@ static bool host_suits(const struct upk_policy *policy, const struct upk_options
     error_set(&e, 0, 0, 0);
     error_policy(&e, policy);
     (void)snprintf(who, sizeof who, "%s", e.policy);
-    if (policy->flags & UPK_POLICY_FAIL_OPEN && !(flags & UPK_ALLOW_FAIL_OPEN)) return misuse(err, UPK_ERR_CONSENT, who);
-    if (asks || (flags & UPK_INERT_NAMES && (policy->flags & UPK_POLICY_FAIL_OPEN || policy->open_count == 2)))
+    if (policy->flags & UPK_POLICY_FAIL_OPEN && !(flags & UPK_ALLOW_FAIL_OPEN))
+        return misuse(err, UPK_ERR_CONSENT, who);
+    if (asks ||
+        (flags & UPK_INERT_NAMES && (policy->flags & UPK_POLICY_FAIL_OPEN || policy->open_count == 2)))
         return true;
     return misuse(err, UPK_ERR_RESOLVER, who);
 }

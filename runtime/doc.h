@@ -108,7 +108,8 @@ struct object_more {
     struct upk_cell *adds;  /* SET */
     struct upk_cell *args;  /* normalised arguments, TUPLE; NULL: object.args */
     struct upk_cell *base;  /* N6: LIST or DICT that stands for items or pairs; NULL none */
-    struct upk_cell *class; /* N5, N6, N8, N9: the GLOBAL of the class, where the row is open; NULL: the callee */
+    struct upk_cell
+        *class; /* N5, N6, N8, N9: the GLOBAL of the class, where the row is open; NULL: the callee */
     struct upk_value value; /* CELL_NORMAL */
 };
 

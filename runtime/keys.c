@@ -17,7 +17,6 @@
 enum {
     FEW = 8,
     SMALL = 32,
-    BYTES_A_VALUE = 64, /* so many bytes of text cost as much as a value */
     SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR |
                    1 << UPK_STR8 | 1 << UPK_BYTES
 };
@@ -98,66 +97,6 @@ static bool texts_equal(struct upk_value a, struct upk_value b) {
     return !both && (a.as.bytes == b.as.bytes || memcmp(a.as.bytes, b.as.bytes, a.len) == 0);
 }
 
-/* The form of a name that is a member of an enum and of a value that the policy says; NULL: it is none. */
-static const struct upk_form *member_form(const struct machine *m, const struct global *g) {
-    const struct upk_policy *const p = m->policy;
-    if (!p || !(p->rows[g->cell.len].flags & UPK_ROW_CONST)) return NULL;
-    const struct upk_row *const row = &p->rows[g->cell.len];
-    for (uint32_t i = 0; i < row->form_count; i++) {
-        const struct upk_form *const f = &p->forms[row->first_form + i];
-        if (f->verb == UPK_VERB_CONST && f->value) return f;
-    }
-    return NULL;
-}
-
-/* A literal type as what it equals: True is 1 (enum.py: a member of an equal value is another name of the first). */
-struct literal {
-    uint32_t kind; /* UPK_TYPE_NONE, INT_IS, STR_IS or BYTES_IS */
-    uint32_t negative, len;
-    uint64_t word[2];
-    const uint8_t *bytes;
-};
-
-static struct literal literal_of(const struct upk_policy *p, const struct upk_type *t) {
-    struct literal l = {.kind = t->kind};
-    if (t->kind == UPK_TYPE_TRUE || t->kind == UPK_TYPE_FALSE) {
-        l.kind = UPK_TYPE_INT_IS;
-        l.word[0] = t->kind == UPK_TYPE_TRUE;
-    } else if (t->kind == UPK_TYPE_INT_IS) {
-        const struct upk_bound *const b = &p->bounds[t->a];
-        l.negative = b->negative & 1;
-        memcpy(l.word, b->lo, sizeof l.word);
-    } else if (t->kind == UPK_TYPE_STR_IS || t->kind == UPK_TYPE_BYTES_IS) {
-        l.bytes = (const uint8_t *)p->pool + t->a;
-        l.len = t->b;
-    }
-    return l;
-}
-
-static bool literals_equal(const struct literal *a, const struct literal *b) {
-    return a->kind == b->kind && a->negative == b->negative && a->word[0] == b->word[0] &&
-           a->word[1] == b->word[1] && a->len == b->len &&
-           (a->len == 0 || memcmp(a->bytes, b->bytes, a->len) == 0);
-}
-
-/* Of names that the host was asked for those are equal that are spelled alike; others a host finds to be, when it builds. */
-static bool asked_equal(const struct asked *a, const struct asked *b) {
-    return a->module_len == b->module_len && a->name_len == b->name_len &&
-           memcmp(a->module, b->module, a->module_len) == 0 && memcmp(a->name, b->name, a->name_len) == 0;
-}
-
-static bool names_equal(const struct machine *m, struct upk_value a, struct upk_value b) {
-    const struct global *x = as_global(a.as.cell), *y = as_global(b.as.cell);
-    if (x == y) return true;
-    if (x->asked || y->asked) return x->asked && y->asked && asked_equal(x->asked, y->asked);
-    if (x->cell.len && x->cell.len == y->cell.len) return true;
-    const struct upk_form *const f = member_form(m, x), *const g = member_form(m, y);
-    if (!f || !g || f->result != g->result) return false;
-    const struct literal value = literal_of(m->policy, &m->policy->types[f->value]),
-                         other = literal_of(m->policy, &m->policy->types[g->value]);
-    return literals_equal(&value, &other);
-}
-
 /* Equal, for all but tuples and frozensets of equal length, whose members decide (*inner). */
 static bool shallow_equal(const struct machine *m, struct upk_value a, struct upk_value b, bool *inner) {
     *inner = false;
@@ -165,7 +104,7 @@ static bool shallow_equal(const struct machine *m, struct upk_value a, struct up
     if (is_text(a.kind)) return is_text(b.kind) && texts_equal(a, b);
     if (a.kind != b.kind) return false;
     if (a.kind == UPK_NONE) return true;
-    if (a.kind == UPK_GLOBAL) return names_equal(m, a, b);
+    if (a.kind == UPK_GLOBAL) return names_equal(m, as_global(a.as.cell), as_global(b.as.cell));
     if (a.as.cell == b.as.cell) return true;
     *inner = (a.kind == UPK_TUPLE || a.kind == UPK_FROZENSET) && a.as.cell->len == b.as.cell->len;
     return *inner;
@@ -175,21 +114,8 @@ static bool shallow_equal(const struct machine *m, struct upk_value a, struct up
 
 static uint64_t hash_int(struct machine *m, struct upk_value v) {
     if (v.kind != UPK_BIGINT) return hash_number(m, (uint64_t)v.as.i);
-    m->key_work += v.len / BYTES_A_VALUE;
+    m->key_work += v.len / KEY_BYTES_A_VALUE;
     return hash_bytes(m, v.as.bytes, v.len, 3);
-}
-
-static uint64_t hash_name(struct machine *m, const struct global *g) {
-    if (g->asked)
-        return hash_bytes(m, g->asked->name, g->asked->name_len,
-                          hash_bytes(m, g->asked->module, g->asked->module_len, 9));
-    const struct upk_form *const f = member_form(m, g);
-    if (!f) return hash_number(m, g->cell.len ? g->cell.len + UINT64_C(0x700000000) : (uint64_t)(uintptr_t)g);
-    const struct literal l = literal_of(m->policy, &m->policy->types[f->value]);
-    const uint64_t h = hash_number(m, l.word[0] ^ hash_number(m, l.word[1] ^ f->result));
-    if (l.len == 0) return h;
-    m->key_work += l.len / BYTES_A_VALUE;
-    return hash_bytes(m, l.bytes, l.len, h);
 }
 
 static uint64_t hash_text(struct machine *m, struct upk_value v) {
@@ -209,7 +135,7 @@ static uint64_t hash_leaf(struct machine *m, struct upk_value v) {
     }
     case UPK_STR:
     case UPK_STR8:
-    case UPK_BYTES: m->key_work += v.len / BYTES_A_VALUE; return hash_text(m, v);
+    case UPK_BYTES: m->key_work += v.len / KEY_BYTES_A_VALUE; return hash_text(m, v);
     case UPK_GLOBAL: return hash_name(m, as_global(v.as.cell));
     case UPK_NONE: return hash_number(m, UINT64_C(0x100000000));
     case UPK_INVALID:
@@ -337,7 +263,7 @@ static bool keys_hash(struct machine *m, const struct upk_cell *c, uint32_t step
     for (uint32_t i = 0, n = 0; i < c->len; i += step) {
         struct upk_value v = c->items[i];
         uint64_t hash;
-        if (v.kind == UPK_STR && v.len < BYTES_A_VALUE) { /* as a rule; costs nothing of the budget */
+        if (v.kind == UPK_STR && v.len < KEY_BYTES_A_VALUE) { /* as a rule; costs nothing of the budget */
             hash = hash_text(m, v);
         } else if (!hash_value(m, v, &hash)) {
             return false;

@@ -244,6 +244,10 @@ static inline uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n,
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from);
 bool keys_finish(struct machine *m); /* at STOP: those that were put off */
 void keys_free(struct machine *m);
+enum { KEY_BYTES_A_VALUE = 64 }; /* so many bytes of text in a key cost as much as a value */
+/* Names as keys: same_name.c. */
+bool names_equal(const struct machine *m, const struct global *x, const struct global *y);
+uint64_t hash_name(struct machine *m, const struct global *g);
 
 bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
                size_t name_len, struct upk_value *out);

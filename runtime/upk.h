@@ -163,7 +163,7 @@ enum upk_class_of_refusal {
     X(902, TABLE, MISUSE, "policy table of another version, or damaged")                                \
     X(903, READ, MISUSE, "the host cannot read on")                                                     \
     X(904, CONSENT, MISUSE, "the policy fails open, and the host does not say that it may")             \
-    X(905, RESOLVER, MISUSE, "the policy admits classes that the host has loaded, and the host names none") \
+    X(905, RESOLVER, MISUSE, "the policy admits classes of the host, and the host names none")          \
     X(906, RESOLVE, MISUSE, "the host cannot say what stands under a name")
 
 enum upk_code {
@@ -239,11 +239,12 @@ struct upk_bytes {
 };
 
 enum upk_flag {
-    UPK_COPY = 1,           /* copy the input first: the document does not borrow it */
-    UPK_ALLOW_TRAILING = 2, /* bytes after STOP are left alone; *used says where the pickle ended */
-    UPK_FAMILY_FLAGS = 4,   /* inspection: `families` is set (else the family core alone) */
+    UPK_COPY = 1,            /* copy the input first: the document does not borrow it */
+    UPK_ALLOW_TRAILING = 2,  /* bytes after STOP are left alone; *used says where the pickle ended */
+    UPK_FAMILY_FLAGS = 4,    /* inspection: `families` is set (else the family core alone) */
     UPK_ALLOW_FAIL_OPEN = 8, /* decode under a policy with `fail_open`, which is refused without */
-    UPK_INERT_NAMES = 16     /* no `resolve`: a name without a row stands for a class of the kind that the policy admits.  For
+    UPK_INERT_NAMES =
+        16 /* no `resolve`: a name without a row stands for a class of the kind that the policy admits.  For
                               * hosts that build nothing: whether there is such a class nobody has looked */
 };
 
@@ -251,7 +252,7 @@ enum upk_flag {
  * opcode; it tells, and the library judges. */
 enum upk_found {
     UPK_FOUND_NO_MODULE, /* the module is not loaded.  It is never imported for this */
-    UPK_FOUND_NOTHING,   /* the module has nothing under the name, as far as can be told without running code */
+    UPK_FOUND_NOTHING, /* the module has nothing under the name, as far as can be told without running code */
     UPK_FOUND_CLASS,
     UPK_FOUND_CONST, /* a member of an enum, or a singleton of the language, such as Ellipsis */
     UPK_FOUND_OTHER  /* a function, a module, a class that makes classes, any other object */
@@ -261,13 +262,14 @@ struct upk_own_name { /* text is read before the next question */
     size_t module_len, name_len;
 };
 struct upk_question {
-    struct upk_own_name name;  /* in modern spelling */
-    size_t index;              /* of the question in this stream, from 0 on: what a host has found it may keep by that */
+    struct upk_own_name name; /* in modern spelling */
+    size_t index; /* of the question in this stream, from 0 on: what a host has found it may keep by that */
     const struct upk_policy *policy; /* its `opens` hold the bases */
 };
-struct upk_answer {      /* comes cleared */
+struct upk_answer { /* comes cleared */
     enum upk_found found;
-    uint32_t base; /* of a class: index in policy->opens of the base, nearest in its order of inheritance; 0: it is under none */
+    /* Of a class: index in policy->opens of the base that is nearest in its order of inheritance; 0: it is under none. */
+    uint32_t base;
     /* What the object calls itself, all its names; and the classes that it inherits from. */
     const struct upk_own_name *names, *ancestors;
     size_t name_count, ancestor_count;
@@ -288,7 +290,8 @@ struct upk_options {
     void *persid_ctx;
     size_t *used;            /* out, may be NULL: bytes of the pickle, STOP included */
     const uint64_t *budgets; /* inspection and scan: UPK_BUDGET_COUNT figures; NULL: the defaults */
-    upk_resolve_fn resolve;  /* NULL: under a policy that asks for names nothing is decoded, but with UPK_INERT_NAMES */
+    /* NULL: under a policy that asks for names nothing is decoded, but with UPK_INERT_NAMES. */
+    upk_resolve_fn resolve;
     void *resolve_ctx;
 };
 

@@ -182,7 +182,7 @@ enum upk_row_flag {
     UPK_ROW_ITEMS = 128,
     UPK_ROW_PAIRS = 256,
     UPK_ROW_ADDS = 512,
-    UPK_ROW_OPEN = 1024 /* stands for names that only the host knows (`opens`): no stream spells the row's own name */
+    UPK_ROW_OPEN = 1024 /* for names that only the host knows (`opens`): no stream spells its own */
 };
 
 /* One (module, qualname) that the policy knows, in its one modern spelling.  Sorted by (module, qualname) bytewise; the index
@@ -334,27 +334,28 @@ struct upk_range { /* of code points, inclusive */
 
 enum upk_open_kind {
     UPK_OPEN_NONE = 0,
-    UPK_OPEN_SUBCLASSES, /* `subclasses of`: a class that the host has loaded, and that is `module::qualname` or a subclass of it */
-    UPK_OPEN_CLASS,      /* `fail_open`: another class that the host has loaded */
-    UPK_OPEN_CONST       /* `fail_open`: a member of an enum, or one of Python's own singletons */
+    /* `subclasses of`: a class that the host has loaded, and that is `module::qualname` or a subclass of it. */
+    UPK_OPEN_SUBCLASSES,
+    UPK_OPEN_CLASS, /* `fail_open`: another class that the host has loaded */
+    UPK_OPEN_CONST  /* `fail_open`: a member of an enum, or one of Python's own singletons */
 };
 
 /* Names without a row of their own that a host may be asked for.  Those of `subclasses of` first, in the order of rows. */
 struct upk_open {
-    uint32_t kind; /* enum upk_open_kind */
-    uint32_t row;  /* what such an object is matched against; it has UPK_ROW_OPEN */
+    uint32_t kind;                    /* enum upk_open_kind */
+    uint32_t row;                     /* what such an object is matched against; it has UPK_ROW_OPEN */
     struct upk_text module, qualname; /* of the base, in modern spelling; else empty */
 };
 
 enum upk_deny_kind {
     UPK_DENY_NONE = 0,
-    UPK_DENY_NAME,   /* the path is module and name, joined by a dot: that object, and what is reached through it */
+    UPK_DENY_NAME,   /* module and name, joined by a dot: that object, and what is reached through it */
     UPK_DENY_MODULE, /* a module: all that is in it */
     UPK_DENY_TREE    /* and in the modules below it */
 };
 
 enum upk_deny_flag {
-    UPK_DENY_NEVER = 1,  /* of a `never`: holds for every name without a row; else of `fail_open`, for its names alone */
+    UPK_DENY_NEVER = 1,  /* of a `never`: for every name without a row; else of `fail_open`, for its alone */
     UPK_DENY_WRITTEN = 2 /* as the policy has it; else another path to the same */
 };
 
@@ -365,10 +366,11 @@ struct upk_deny {
     uint32_t file, line;
 };
 
-enum upk_policy_flag { /* a table with another one is refused */
-                       UPK_POLICY_ROOT_CYCLIC = 1,
-                       UPK_POLICY_FAIL_OPEN = 2, /* a host decodes under it only where it says UPK_ALLOW_FAIL_OPEN */
-                       UPK_POLICY_FLAGS = 3      /* all of them */
+/* A table with another one is refused. */
+enum upk_policy_flag {
+    UPK_POLICY_ROOT_CYCLIC = 1,
+    UPK_POLICY_FAIL_OPEN = 2, /* a host decodes under it only where it says UPK_ALLOW_FAIL_OPEN */
+    UPK_POLICY_FLAGS = 3      /* all of them */
 };
 
 /* One channel of a policy. */
