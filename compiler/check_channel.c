@@ -166,7 +166,8 @@ static const struct row_def *row_against(struct row_def *const *rows, size_t cou
 /* Rows of the units in use, sorted. */
 static struct row_def **rows_in_use(struct compilation *c, struct text channel, size_t *count) {
     /* With room for those of a `fail_open` block. */
-    struct row_def **rows = mem_alloc(c->mem, c->row_count + 2, sizeof(struct row_def *));
+    struct row_def **rows =
+        mem_alloc(c->mem, c->row_count + FAIL_OPEN_ROWS + FAIL_OPEN_KNOWN, sizeof(struct row_def *));
     *count = 0;
     for (size_t i = 0; i < c->row_count && rows != NULL; i++) {
         struct row_def *def = c->rows[i];
@@ -328,26 +329,42 @@ static bool rows_make(struct row_def *const *rows, size_t count) {
     return false;
 }
 
-/* Puts the rows of the block among the others. */
+/* Puts rows of the block among the others. */
+static void rows_insert(struct row_def **rows, size_t *count, struct row_def *const *more, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (*count)++;
+        for (; at > 0 && name_compare(rows[at - 1]->row.name, more[i]->row.name) > 0; at--) {
+            rows[at] = rows[at - 1];
+        }
+        rows[at] = more[i];
+    }
+}
+
 static void fail_open_add(struct compilation *c, struct model *m, const struct ast_item *item,
                           struct row_def **rows, size_t *count) {
-    struct row_def *own[2];
+    struct row_def *own[FAIL_OPEN_ROWS];
     if (!fail_open_rows(c, item, own)) {
         diag_memory(c);
         return;
     }
-    for (size_t i = 0; i < 2; i++) {
-        size_t at = (*count)++;
-        for (; at > 0 && name_compare(rows[at - 1]->row.name, own[i]->row.name) > 0; at--) {
-            rows[at] = rows[at - 1];
-        }
-        rows[at] = own[i];
-    }
+    rows_insert(rows, count, own, FAIL_OPEN_ROWS);
     m->flags |= UPK_POLICY_FAIL_OPEN;
     m->until = item->name.text;
     m->because = item->to.text;
     m->until_file = own[0]->row.file;
     m->until_line = own[0]->row.line;
+}
+
+/* Behind all checks: these nobody wrote. */
+static void fail_open_add_known(struct compilation *c, const struct model *m, const struct ast_item *item,
+                                struct row_def **rows, size_t *count) {
+    struct row_def *known[FAIL_OPEN_KNOWN];
+    size_t found;
+    if (!fail_open_known_rows(c, item, m, rows, *count, known, &found)) {
+        diag_memory(c);
+        return;
+    }
+    rows_insert(rows, count, known, found);
 }
 
 static bool rows_open(struct row_def *const *rows, size_t count) {
@@ -386,6 +403,9 @@ static void channel_check(struct compilation *c, const struct ast_list *items, s
         spelling_check(c, s, rows, count, m->channel);
     }
     references_check_channel(c, m, rows, count);
+    if (fail_open != NULL) {
+        fail_open_add_known(c, m, fail_open, rows, &count);
+    }
     model_fill(c, m, s, rows, count);
 }
 

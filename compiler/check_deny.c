@@ -117,16 +117,10 @@ static void denials_ready(struct denials *all) {
 
 /* ---- denials of nothing ------------------------------------------------------------ */
 
-static bool is_path(struct text path, struct model_name name) {
-    const size_t m = name.module.len, q = name.qualname.len;
-    return path.len == m + 1 + q && memcmp(path.at, name.module.at, m) == 0 && path.at[m] == '.' &&
-           memcmp(path.at + m + 1, name.qualname.at, q) == 0;
-}
-
 static const struct denial *denial_of(const struct denials *all, const struct name_list *names) {
     for (size_t i = 0; i < all->count; i++) {
         for (size_t k = 0; k < names->count && all->items[i].deny.kind == UPK_DENY_NAME; k++) {
-            if (is_path(all->items[i].deny.path, names->items[k])) {
+            if (path_is(all->items[i].deny.path, names->items[k])) {
                 return &all->items[i];
             }
         }

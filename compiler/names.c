@@ -59,6 +59,12 @@ int name_compare(struct model_name a, struct model_name b) {
     return c != 0 ? c : text_compare(a.qualname, b.qualname);
 }
 
+bool path_is(struct text path, struct model_name name) {
+    const size_t m = name.module.len, q = name.qualname.len;
+    return path.len == m + 1 + q && memcmp(path.at, name.module.at, m) == 0 && path.at[m] == '.' &&
+           memcmp(path.at + m + 1, name.qualname.at, q) == 0;
+}
+
 bool module_is_under(struct text module, struct text top) {
     return module.len >= top.len && text_equal((struct text){module.at, top.len}, top) &&
            (module.len == top.len || module.at[top.len] == '.');

@@ -47,6 +47,9 @@ bool name_meanings(const struct names *n, struct model_name written, struct name
  * the system? */
 bool name_reaches_system(struct mem *m, struct model_name name);
 
+/* Is `path` the module and the name, joined by a dot? */
+bool path_is(struct text path, struct model_name name);
+
 /* Is `module` the module `top` or below it? */
 bool module_is_under(struct text module, struct text top);
 

@@ -151,10 +151,11 @@ static struct model_type *any_record(struct compilation *c) {
     return record;
 }
 
-/* A row of the block with room for forms that are like `form`. */
-static struct row_def *block_row(struct compilation *c, const struct ast_item *item, const char *name,
-                                 size_t forms, const struct model_form *form) {
+/* A row of the block.  One that makes something has the forms of `made`, called and by `new`. */
+static struct row_def *block_row(struct compilation *c, const struct ast_item *item, struct model_name name,
+                                 const struct model_form *made) {
     struct unit *u = unit_main(c);
+    const size_t forms = made == NULL ? 1 : 3;
     struct row_def *def = mem_alloc(c->mem, 1, sizeof *def);
     struct model_form *all = mem_alloc(c->mem, forms, sizeof *all);
     if (def == NULL || all == NULL) {
@@ -162,47 +163,131 @@ static struct row_def *block_row(struct compilation *c, const struct ast_item *i
     }
     def->unit = u;
     def->span = item->keyword.span;
-    def->row.name = (struct model_name){text_of("fail_open"), text_of(name)};
-    def->row.flags = UPK_ROW_OPEN | UPK_ROW_CONST;
+    def->row.name = name;
+    def->row.flags = UPK_ROW_CONST;
     def->row.file = u->index;
     def->row.line = source_line_at(&c->diag->sources[u->source], item->keyword.span.from);
     def->row.at = def->span;
     def->row.forms = all;
     def->row.form_count = forms;
+    all[0] = (struct model_form){.verb = UPK_VERB_CONST};
+    if (made != NULL) {
+        def->row.flags |= UPK_ROW_CLASS | UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
+        all[1] = all[2] = *made;
+        all[2].verb = UPK_VERB_NEW;
+        all[2].kw = any_record(c);
+    }
     for (size_t i = 0; i < forms; i++) {
-        all[i] = *form;
-        all[i].result = def->row.name;
+        all[i].result = name;
         all[i].because = item->to.text;
         all[i].file = def->row.file;
         all[i].line = def->row.line;
     }
-    all[0] = (struct model_form){.verb = UPK_VERB_CONST,
-                                 .result = def->row.name,
-                                 .because = item->to.text,
-                                 .file = def->row.file,
-                                 .line = def->row.line};
     return def;
 }
 
-bool fail_open_rows(struct compilation *c, const struct ast_item *item, struct row_def *out[2]) {
-    struct model_type *const any = type_plain(c, UPK_TYPE_ANY);
-    const struct model_form made = {.verb = UPK_VERB_CALL,
-                                    .flags = UPK_FORM_STATE_OPTIONAL | UPK_FORM_RUNS_ALL,
-                                    .args = any_more(c, "args"),
-                                    .state = any,
-                                    .items = any,
-                                    .pair_key = any,
-                                    .pair_value = any,
-                                    .adds = any};
-    out[0] = block_row(c, item, "class", 3, &made);
-    out[1] = block_row(c, item, "const", 1, &made);
-    if (out[0] == NULL || out[1] == NULL || c->mem->failed) {
-        return false;
+static struct row_def *open_row(struct compilation *c, const struct ast_item *item, enum upk_open_kind open,
+                                const char *name, const struct model_form *made) {
+    struct row_def *def = block_row(c, item, (struct model_name){text_of("fail_open"), text_of(name)}, made);
+    if (def != NULL) {
+        def->row.open = open;
+        def->row.flags |= UPK_ROW_OPEN;
     }
-    out[0]->row.open = UPK_OPEN_CLASS;
-    out[0]->row.flags |= UPK_ROW_CLASS | UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
-    out[0]->row.forms[2].verb = UPK_VERB_NEW;
-    out[0]->row.forms[2].kw = any_record(c);
-    out[1]->row.open = UPK_OPEN_CONST;
+    return def;
+}
+
+static struct model_form form_of_any(struct compilation *c) {
+    struct model_type *const any = type_plain(c, UPK_TYPE_ANY);
+    return (struct model_form){.verb = UPK_VERB_CALL,
+                               .flags = UPK_FORM_STATE_OPTIONAL | UPK_FORM_RUNS_ALL,
+                               .args = any_more(c, "args"),
+                               .state = any,
+                               .items = any,
+                               .pair_key = any,
+                               .pair_value = any,
+                               .adds = any};
+}
+
+bool fail_open_rows(struct compilation *c, const struct ast_item *item, struct row_def *out[2]) {
+    const struct model_form made = form_of_any(c);
+    out[0] = open_row(c, item, UPK_OPEN_CLASS, "class", &made);
+    out[1] = open_row(c, item, UPK_OPEN_CONST, "const", NULL);
+    return out[0] != NULL && out[1] != NULL && !c->mem->failed;
+}
+
+/* ---- fail_open: classes that every policy knows ------------------------------------------------------------ */
+
+/* What the machine makes of them by itself, as of `set', is no object; they are mentioned alone. */
+static bool is_class(enum upk_special special) {
+    switch (special) {
+    case UPK_SPECIAL_BYTES:
+    case UPK_SPECIAL_BYTEARRAY:
+    case UPK_SPECIAL_SET:
+    case UPK_SPECIAL_FROZENSET:
+    case UPK_SPECIAL_OBJECT:
+    case UPK_SPECIAL_INT:
+    case UPK_SPECIAL_STR:
+    case UPK_SPECIAL_FLOAT:
+    case UPK_SPECIAL_COMPLEX:
+    case UPK_SPECIAL_LIST:
+    case UPK_SPECIAL_TUPLE:
+    case UPK_SPECIAL_DICT: return true;
+    case UPK_SPECIAL_NONE:
+    case UPK_SPECIAL_ENCODE:
+    case UPK_SPECIAL_GETATTR:
+    case UPK_SPECIAL_RECONSTRUCTOR:
+    case UPK_SPECIAL_NEWOBJ:
+    case UPK_SPECIAL_PARTIAL:
+    case UPK_SPECIAL_OR:
+    case UPK_SPECIAL_NEW_OF:
+    case UPK_SPECIAL_COUNT: break;
+    }
+    return false;
+}
+
+/* These have no dots. */
+static bool is_denied(const struct model *m, struct model_name name) {
+    for (size_t i = 0; i < m->deny_count; i++) {
+        const struct model_deny *d = &m->denies[i];
+        if (d->kind == UPK_DENY_NAME ? path_is(d->path, name) : text_equal(d->path, name.module)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_granted(const struct names *names, struct row_def *const *rows, size_t count,
+                       struct model_name name, bool *granted) {
+    *granted = false;
+    for (size_t i = 0; i < count && !*granted; i++) {
+        struct model_name own;
+        if (!name_canonical(names, NAMES_NEW, rows[i]->row.name, &own)) {
+            return false;
+        }
+        *granted = name_equal(own, name);
+    }
+    return true;
+}
+
+bool fail_open_known_rows(struct compilation *c, const struct ast_item *item, const struct model *m,
+                          struct row_def *const *rows, size_t count, struct row_def *out[FAIL_OPEN_KNOWN],
+                          size_t *found) {
+    const struct names names = {.mem = c->mem, .aliases = m->aliases, .alias_count = m->alias_count};
+    const struct model_form made = form_of_any(c);
+    *found = 0;
+    for (size_t i = 0; i < name_special_count; i++) {
+        const struct name_special *known = &name_specials[i];
+        const bool makes = known->special == UPK_SPECIAL_COMPLEX || known->special == UPK_SPECIAL_OBJECT;
+        bool granted;
+        if (!is_class(known->special) || is_denied(m, known->name)) {
+            continue;
+        }
+        if (!is_granted(&names, rows, count, known->name, &granted)) {
+            return false;
+        }
+        if (!granted && (out[(*found)++] = block_row(c, item, known->name, makes ? &made : NULL)) == NULL) {
+            return false;
+        }
+    }
     return !c->mem->failed;
 }

@@ -164,8 +164,14 @@ void template_read(struct compilation *c, struct unit *u, const struct ast_item 
 void row_open_read(struct compilation *c, struct row_def *def);
 /* What a `fail_open` block says for itself. */
 void fail_open_check(struct compilation *c, const struct ast_item *item);
-/* The rows that it comes to, in the order of names; false: no memory. */
-bool fail_open_rows(struct compilation *c, const struct ast_item *item, struct row_def *out[2]);
+enum { FAIL_OPEN_ROWS = 2, FAIL_OPEN_KNOWN = 12 };
+/* The rows that it comes to; false: no memory. */
+bool fail_open_rows(struct compilation *c, const struct ast_item *item, struct row_def *out[FAIL_OPEN_ROWS]);
+/* Those of classes that every table knows, so that no host is asked for them: of all that are neither granted by one of `rows`
+ * nor denied.  false: no memory. */
+bool fail_open_known_rows(struct compilation *c, const struct ast_item *item, const struct model *m,
+                          struct row_def *const *rows, size_t count, struct row_def *out[FAIL_OPEN_KNOWN],
+                          size_t *found);
 
 /* resolve_values.c: numbers as lengths and bounds, sets of characters */
 bool number_is_natural(const struct ast_number *n, uint64_t most, uint64_t *value);
