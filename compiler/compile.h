@@ -16,8 +16,8 @@ struct compile_options {
     const char *const *include_dirs;
     size_t include_dir_count;
     bool allow_fail_open; /* else a policy with `fail_open` is refused */
-    uint32_t today; /* YYYYMMDD, which no `fail_open` may have behind it; 0: dates are not held against any */
-    size_t most_memory; /* bytes of the arena of the models; 0: 1 GiB */
+    uint32_t today;       /* YYYYMMDD, which no `fail_open` may have behind it; 0: none is accepted */
+    size_t most_memory;   /* bytes of the arena of the models; 0: 1 GiB */
 };
 
 /* Owns everything below it: one arena.  Freed by compiled_free. */

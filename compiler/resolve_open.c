@@ -103,7 +103,11 @@ static void until_check(struct compilation *c, const struct ast_word *until) {
     if (!date_read(until->text, &date)) {
         diag_error(c->diag, until->span, P_BAD_DATE, "`%s' is no date", diag_quote(c->diag, until->text));
         diag_hint(c->diag, "a date is written YYYY-MM-DD");
-    } else if (today != 0 && date < today) {
+    } else if (today == 0) { /* a library's caller that names no day has not looked */
+        diag_error(c->diag, until->span, P_EXPIRED,
+                   "whether this has ended is not known: no day is given to hold it against");
+        diag_hint(c->diag, "whoever calls the compiler says which day it is: `today' of its options");
+    } else if (date < today) {
         diag_error(c->diag, until->span, P_EXPIRED, "this ended on %s, and today is %04lu-%02lu-%02lu",
                    diag_quote(c->diag, until->text), (unsigned long)(today / 10000),
                    (unsigned long)(today / 100 % 100), (unsigned long)(today % 100));

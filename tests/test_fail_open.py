@@ -4,6 +4,7 @@
 usage: test_fail_open.py BUILD       (from the top folder, after `make`)
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,38 @@ def listing(policyc, path):
         check("listed: " + line, line + "\n" in out, out + err)
 
 
+def known_classes(policyc, path):
+    """Classes that every table knows are neither asked for nor forgotten: complex and object are made, the others mentioned."""
+    every = {"bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple"}
+    makes = ["call", "const", "new"]
+    row = re.compile(r"^builtins::(\w+) (\w+)", re.M)
+
+    def granted(text):
+        _, _, out, err = codes(policyc, path, text, *AGREED, command=("list",))
+        found = {}
+        for name, verb in row.findall(out):
+            found.setdefault(name, []).append(verb)
+        return found, out + err
+
+    found, out = granted(policy())
+    check("known classes", found == {name: makes if name in ("complex", "object") else ["const"] for name in every}, out)
+    for what, less, text in (
+            ("a name", {"int"}, policy(denies="deny builtins::int;")),
+            ("a name of Python 2", {"int"}, policy(denies="deny __builtin__::long;")),
+            ("all names", every, policy(denies="deny builtins::*;")),
+            ("a module", every, policy(denies="deny module builtins;")),
+            ("never", {"str", "set"}, policy(before="never builtins::str, builtins::set;\n")),
+            ("an alias", every, policy(before="alias basics -> builtins;\n", denies="deny module basics;"))):
+        found, out = granted(text)
+        check("known classes less what is denied: " + what, set(found) == every - less, out)
+    found, out = granted(policy(before="module builtins { class complex call(real: float); class list ref; }\n"))
+    check("a row wins", found["complex"] == ["call"] and found["list"] == ["ref"] and set(found) == every, out)
+    found, out = granted('policy p 1;\nchannel a { root any; %s }\nchannel b { root any; }\n' % (BLOCK % ("2028-06-30", "x", "")))
+    check("of the channel alone", found["object"] == makes, out)
+    status, found, _, err = codes(policyc, path, policy(before="root builtins::complex;\n"), *AGREED)
+    check("no type of the channel is one of them", found == ["P0031"], err)
+
+
 def emitted(policyc, path):
     out = os.path.join(os.path.dirname(path), "p.c")
     status, _, _, err = codes(policyc, path, policy(), *AGREED, "-o", out)
@@ -106,7 +139,7 @@ def main():
     policyc = Policyc(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p.policy")
-        for test in (consents, dates, blocks, listing, emitted):
+        for test in (consents, dates, blocks, listing, known_classes, emitted):
             test(policyc, path)
     return tally.finish()
 

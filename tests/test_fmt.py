@@ -38,6 +38,16 @@ LAYOUTS = [
      "    class B new(a?: int) kw { b: int };\n}\n"),
     ("scopes", "fragment f;never a.b :: c,module d,module e . *,g::*,opcodes EXT1;",
      "fragment f;\nnever a.b::c, module d, module e.*, g::*, opcodes EXT1;\n"),
+    ("subclasses", 'fragment f;module m{subclasses   of A.B call(a:int)state?{b:str}because "x"|new();subclasses of"a-b".C # why\n call()because "y";}',
+     'fragment f;\nmodule m {\n    subclasses of A.B\n        call(a: int) state? { b: str } because "x"\n      | new();\n'
+     '    subclasses of "a-b".C  # why\n        call() because "y";\n}\n'),
+    ("a deny list", 'policy p 1;fail_open   until"2027-06-30"because "x"{deny a::b,module c . *;  # one\n\n# two\n\n\n  deny "a-b"::d;\n\n}# three',
+     'policy p 1;\nfail_open until "2027-06-30" because "x" {\n    deny a::b, module c.*;  # one\n\n    # two\n\n    deny "a-b"::d;\n}  # three\n'),
+    ("a deny list in a channel", 'policy p 1; channel a { root any; fail_open until "2027-06-30" because "%s" { deny %s; } fail_open until "2028-01-01" because "" { } }'
+     % ("y" * 80, ", ".join("module module_name_%d" % i for i in range(6))),
+     'policy p 1;\nchannel a {\n    root any;\n    fail_open until "2027-06-30"\n        because "%s" {\n        deny %s,\n            %s;\n    }\n'
+     '    fail_open until "2028-01-01" because "" {}\n}\n'
+     % ("y" * 80, ", ".join("module module_name_%d" % i for i in range(4)), ", ".join("module module_name_%d" % i for i in range(4, 6)))),
     ("words of the language as names", "fragment f;module state{class state call(state:state::state,call?:int)state state::state;const items,\"because\",call;}",
      "fragment f;\nmodule state {\n    class state call(state: state::state, call?: int) state state::state;\n    const items, \"because\", call;\n}\n"),
     ("several ways stand on a line each", 'fragment f;module m{class{A,B}ref|call()|new()state any because "x";func f(a:int)->m::A because "y"|(b:str)->m::B because "z";}',
@@ -193,7 +203,7 @@ def more_comments(rng, text):
     for i, (gap, token) in enumerate(found):
         if rng.random() < chance:
             gap = rng.choice([" # on %d\n", "\n# below %d\n", "\n\n  # apart %d\n\n", "#\n", "\t#%d \t\r\n", "\n# one %d\n# two\n"]).replace("%d", str(i)) + gap
-            if out.endswith("\r") or out.rpartition("\n")[2].lstrip().startswith("#"):
+            if "#" in out.rpartition("\n")[2]:
                 gap = "\n" + gap
         out += gap + token
     return out + rng.choice(["", " # at the end", "\n# at the end"]) + end

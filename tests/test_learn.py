@@ -424,6 +424,39 @@ def base(l):
     check("base: is there", status == 3 and out == "", out + err)
 
 
+def opened(l):
+    """What is open admits nothing here, so that rows are learned for it; what is denied gets none."""
+    policy, text = l.path("opened.policy"), """policy opened 1;
+never app::Never;
+module app { subclasses of Error call(n: int) because "ours"; }
+root any;
+fail_open until "2028-06-30" because "a test" {
+    deny app::Denied;
+}
+"""
+    agreed = ("--allow-fail-open", "--today", "2028-06-30")
+    error, other = l.put("error.pkl", call("app::Error", 4)), l.put("another.pkl", call("app::Other", 4))
+    known = l.put("known.pkl", call("builtins::complex", 1.0, 2.0))
+    denied = [l.put("denied.pkl", [call("app::First"), call("app::Denied", 4)]), l.put("never.pkl", call("app::Never", 4))]
+    write(policy, text)
+    for refused, code in ((l.learn("--into", policy, other), "P0083"), (l.learn("-p", policy, other), "P0083"),
+                          (l.learn("--into", policy, other, "--allow-fail-open", "--today", "2028-07-01"), "P0085"),
+                          (l.learn("--into", policy, other, "--allow-fail-open", "--today", "soon"), "P0008")):
+        check("opened: " + code, refused[0] == 2 and code in refused[2] and read(policy).decode() == text, refused)
+    status, _, err = l.learn("--into", policy, *agreed, error, other, known, *denied)
+    after = read(policy).decode()
+    check("opened: rows", status == 1 and after.startswith(text) and "class Error call(" in after and "class Other call(" in after, after + err)
+    check("opened: nothing that is denied", "Denied" not in after[len(text):] and "Never" not in after[len(text):] and err.count("R224") == 2, after + err)
+    check("opened: nothing more is open", "fail_open" not in after[len(text):] and "subclasses" not in after[len(text):], after)
+    check("opened: nor what every table knows", "complex" not in after, after)
+    check("opened: admitted", l.admitted(policy, [error, other, known, *denied], *agreed) == {error, other, known})
+    status, _, err = l.learn("--into", policy, *agreed, error, other, known)
+    check("opened: again", status == 0 and read(policy).decode() == after and "3 admitted already" in err, err)
+    write(policy, 'policy opened 1;\nmodule app { subclasses of Error call(n: int) because "ours"; }\nroot any;\n')
+    status, out, err = l.learn("-p", policy, error)
+    check("opened: subclasses alone", status == 0 and "class Error call(" in out, out + err)
+
+
 def files(l):
     good = l.put("good.pkl", new("app::C"))
     # Every way to be no policy to merge into.
@@ -518,7 +551,7 @@ def names(l):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         l = Learn(sys.argv[1], folder)
-        for part in (corpus, merged_corpus, hostile_alone, written, shapes, deep, random_merges, people, roots, channels, base, files,
+        for part in (corpus, merged_corpus, hostile_alone, written, shapes, deep, random_merges, people, roots, channels, base, opened, files,
                      inputs, protocols, names):
             part(l)
     return tally.finish()

@@ -127,8 +127,8 @@ static const struct option {
     {"--list-policies", NULL, false, FOR_HOST, OPTION_LIST},
     {"--include", "-I", true, FOR_TRY | FOR_LEARN, OPTION_INCLUDE},
     {"--policy-dir", NULL, true, FOR_TRY | FOR_LEARN, OPTION_POLICY_DIR},
-    {"--allow-fail-open", NULL, false, FOR_TRY, OPTION_ALLOW_FAIL_OPEN},
-    {"--today", NULL, true, FOR_TRY, OPTION_TODAY},
+    {"--allow-fail-open", NULL, false, FOR_TRY | FOR_LEARN, OPTION_ALLOW_FAIL_OPEN},
+    {"--today", NULL, true, FOR_TRY | FOR_LEARN, OPTION_TODAY},
     {"--diagnostics", NULL, true, FOR_TRY | FOR_LEARN, OPTION_DIAGNOSTICS},
 };
 
@@ -151,7 +151,7 @@ static const char help_try[] = "usage: policyc try POLICYFILE[:CHANNEL] [options
                                "\n"
                                "  -I, --include DIR    look for included files there, too (repeatable)\n"
                                "  --policy-dir DIR     where the shipped policies stand\n"
-                               "  --allow-fail-open    agree to `fail_open', which is refused without\n"
+                               "  --allow-fail-open    agree to `fail_open`, which is refused without\n"
                                "  --today YYYY-MM-DD   the day that it is held against; else the clock's\n"
                                "  --diagnostics FORM   errors of the policy as text (the default) or json\n";
 
@@ -168,11 +168,14 @@ static const char help_learn[] =
     "  -p, --policy BASE.policy\n"
     "                     learn nothing of pickles that this policy admits; without --into print what it "
     "lacks\n"
-    "  --files-from LIST  also learn from the files named in LIST, one a line; `-' reads it from standard "
+    "  --files-from LIST  also learn from the files named in LIST, one a line; `-` reads it from standard "
     "input\n"
     "  --buffer FILE      an out-of-band buffer (PEP 574); repeat in the order of the stream\n"
     "  -I, --include DIR  look for included files in DIR, after the including file's own folder\n"
     "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"
+    "  --allow-fail-open  agree to `fail_open` of a policy, which is refused without; it admits nothing "
+    "here\n"
+    "  --today YYYY-MM-DD the day that it is held against; else the clock's\n"
     "  --diagnostics FORM errors in a policy as text (the default) or as json, one object a line\n"
     "  -h, --help         print this\n"
     "      --version      print the version\n"

@@ -15,6 +15,7 @@
 #include "../compiler/intern.h"
 #include "learn_block.h"
 #include "policy_file.h"
+#include "today.h"
 #include "stderr_sink.h"
 
 enum { NAME_ROOM = 64, DATE_ROOM = 16 };
@@ -46,11 +47,18 @@ static char *folder_of(const char *path) {
     return folder;
 }
 
+/* Of the policy that is added to: what it denies of names without a row gets none. */
 static void set_aside(struct learn *l, const struct upk_policy *p, enum learn_fate fate) {
     struct upk_error err;
     for (size_t i = 0; i < l->input_count; i++) {
-        if (l->inputs[i].fate == LEARN_OPEN && learn_admits(l, p, &l->inputs[i], &err))
-            l->inputs[i].fate = fate;
+        struct learn_input *const in = &l->inputs[i];
+        if (in->fate != LEARN_OPEN) continue;
+        if (learn_admits(l, p, in, &err)) {
+            in->fate = fate;
+        } else if (fate == LEARN_KNOWN && learn_denies(l, p, in, &err)) {
+            in->fate = LEARN_REFUSED;
+            in->err = err;
+        }
     }
 }
 
@@ -201,7 +209,9 @@ static void propose(struct learn *l, const struct target *t) {
         const struct learn_input *const in = &l->inputs[i];
         if (in->fate != LEARN_REFUSED) continue;
         l->root_proposed = l->root_proposed || in->err.code == UPK_ERR_ROOT;
-        l->use_proposed = l->use_proposed || (in->err.code == UPK_ERR_GLOBAL && t->block.outer.has_channels);
+        l->use_proposed =
+            l->use_proposed || ((in->err.code == UPK_ERR_GLOBAL || in->err.code == UPK_ERR_NOT_LOADED) &&
+                                t->block.outer.has_channels);
         for (size_t k = 0; k < l->rows.count && in->err.rule[0]; k++) {
             struct learn_row *const r = l->rows.items[k];
             r->proposed = r->proposed ||
@@ -289,8 +299,9 @@ static enum cli_exit act(struct learn *l, struct diag *d) {
     struct target base = target_new(false), t = target_new(writes);
     const char *const name = writes ? l->cli.into : l->cli.policy;
     if (!learn_read(l)) return CLI_IO;
-    enum cli_exit status = CLI_ACCEPTED;
-    if (writes && l->cli.policy) status = target_read(l, &base, l->cli.policy, LEARN_ELSEWHERE, d);
+    enum cli_exit status = today_find(l->cli.today, d, &l->today) ? CLI_ACCEPTED : CLI_USAGE;
+    if (status == CLI_ACCEPTED && writes && l->cli.policy)
+        status = target_read(l, &base, l->cli.policy, LEARN_ELSEWHERE, d);
     if (status == CLI_ACCEPTED && name) status = target_read(l, &t, name, LEARN_KNOWN, d);
     if (status == CLI_ACCEPTED) status = learn_into(l, &t, d);
     if (status == CLI_ACCEPTED) {

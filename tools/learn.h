@@ -51,6 +51,7 @@ enum learn_looseness { LEARN_TIGHT, LEARN_WHOLE_CORE, LEARN_FEW_BUDGETS, LEARN_L
 
 struct learn {
     struct cli cli; /* files, buffers, folders of includes */
+    uint32_t today; /* YYYYMMDD, which no `fail_open` of a policy may have behind it */
     struct mem mem;
     struct learn_input *inputs;
     size_t input_count;
@@ -80,6 +81,9 @@ bool learn_decode(const struct learn *l, const struct upk_policy *p, const struc
 /* Without a policy; false: the defaults of budgets do not take it. */
 bool learn_inspect(const struct learn *l, const struct learn_input *in, struct upk_doc **doc);
 bool learn_admits(const struct learn *l, const struct upk_policy *p, const struct learn_input *in,
+                  struct upk_error *err);
+/* Is it refused for a name that is denied? */
+bool learn_denies(const struct learn *l, const struct upk_policy *p, const struct learn_input *in,
                   struct upk_error *err);
 /* Says on stderr what was refused, and why. */
 void learn_report(const struct learn *l);

@@ -24,6 +24,8 @@ bool learn_compile(const struct learn *l, const struct learn_source *source, str
         .policy_dir = l->cli.policy_dir ? l->cli.policy_dir : POLICY_DIR,
         .include_dirs = folders,
         .include_dir_count = count,
+        .allow_fail_open = l->cli.allow_fail_open,
+        .today = l->today,
     };
     struct compiled *compiled = NULL;
     if (!policy_compile(&options, d, &compiled)) return false;

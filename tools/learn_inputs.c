@@ -69,6 +69,28 @@ static struct upk_options options_of(const struct learn *l) {
     return (struct upk_options){.buffers = l->buffer_views, .buffer_count = l->cli.buffers.count};
 }
 
+/* Nothing counts as loaded: only rows that say a name admit it, whatever is open to it. */
+static bool know_nothing(void *ctx, const struct upk_question *question, struct upk_answer *answer) {
+    (void)ctx, (void)question;
+    answer->found = UPK_FOUND_NO_MODULE;
+    return true;
+}
+
+/* Every name is a class, so that of all names those that are denied are met. */
+static bool know_all(void *ctx, const struct upk_question *question, struct upk_answer *answer) {
+    (void)ctx;
+    answer->found = UPK_FOUND_CLASS;
+    answer->base = question->policy->opens[1].kind == UPK_OPEN_SUBCLASSES;
+    return true;
+}
+
+static struct upk_options options_of_policy(const struct learn *l, upk_resolve_fn resolve) {
+    struct upk_options options = options_of(l);
+    options.resolve = resolve;
+    if (l->cli.allow_fail_open) options.flags = UPK_ALLOW_FAIL_OPEN;
+    return options;
+}
+
 void learn_scan(struct learn *l) {
     const struct upk_options options = options_of(l);
     for (size_t i = 0; i < l->input_count; i++) {
@@ -81,7 +103,7 @@ void learn_scan(struct learn *l) {
 
 bool learn_decode(const struct learn *l, const struct upk_policy *p, const struct learn_input *in,
                   struct upk_doc **doc, struct upk_error *err) {
-    const struct upk_options options = options_of(l);
+    const struct upk_options options = options_of_policy(l, know_nothing);
     return upk_decode(p, in->bytes.data, in->bytes.len, &options, doc, err);
 }
 
@@ -94,8 +116,14 @@ bool learn_inspect(const struct learn *l, const struct learn_input *in, struct u
 
 bool learn_admits(const struct learn *l, const struct upk_policy *p, const struct learn_input *in,
                   struct upk_error *err) {
-    const struct upk_options options = options_of(l);
+    const struct upk_options options = options_of_policy(l, know_nothing);
     return upk_check(p, in->bytes.data, in->bytes.len, &options, err);
+}
+
+bool learn_denies(const struct learn *l, const struct upk_policy *p, const struct learn_input *in,
+                  struct upk_error *err) {
+    const struct upk_options options = options_of_policy(l, know_all);
+    return !upk_check(p, in->bytes.data, in->bytes.len, &options, err) && err->code == UPK_ERR_DENIED;
 }
 
 void learn_report(const struct learn *l) {

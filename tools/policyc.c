@@ -32,8 +32,8 @@ struct options {
 #define COMMON_OPTIONS                                                                             \
     "  -I DIR             look for included files in DIR, after the including file's own folder\n" \
     "  --policy-dir DIR   where the shipped policies (std/, numpy/) are\n"                         \
-    "  --allow-fail-open  agree to `fail_open', which is refused without\n"                        \
-    "  --today YYYY-MM-DD the day that `fail_open ... until' is held against; else the clock's\n"  \
+    "  --allow-fail-open  agree to `fail_open`, which is refused without\n"                        \
+    "  --today YYYY-MM-DD the day that `fail_open ... until` is held against; else the clock's\n"  \
     "  --diagnostics FORM errors as text (the default) or as json, one object a line\n"            \
     "  --version          print the version\n"                                                     \
     "  -h, --help         print this\n"                                                            \

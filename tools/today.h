@@ -8,7 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct diag;
+
 /* YYYYMMDD of `given`, the value of --today; NULL: of the clock, in UTC.  false: it is no date. */
 bool today_read(const char *given, uint32_t *today);
+/* The same, and an error in `d` where it is none. */
+bool today_find(const char *given, struct diag *d, uint32_t *today);
 
 #endif

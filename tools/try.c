@@ -22,10 +22,7 @@ static enum cli_exit compile(const struct cli *c, const struct policy_file *file
     };
     struct compiled *compiled = NULL;
     enum cli_exit status = CLI_USAGE;
-    if (!today_read(c->today, &options.today)) {
-        diag_error_nowhere(d, P_USAGE, "--today takes a date YYYY-MM-DD, not `%s'",
-                           c->today ? diag_quote(d, text_of(c->today)) : "");
-    } else if (policy_compile(&options, d, &compiled)) {
+    if (today_find(c->today, d, &options.today) && policy_compile(&options, d, &compiled)) {
         const struct model *const model = policy_file_model(file, compiled, d);
         if (model && channels_build(compiled, d, all)) {
             *policy = &all->tables[model - compiled->models].policy;
