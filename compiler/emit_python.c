@@ -177,8 +177,8 @@ static const char stubs_head[] = "import pickle\n"
                                  "UnpicklingError = pickle.UnpicklingError\n"
                                  "PickleError = pickle.PickleError\n";
 
-/* The functions, `indent` deep, with `self` as first parameter where they are methods. */
-static void put_functions(struct output *o, const char *indent, const char *self) {
+/* The functions, `indent` deep, with `self` as first parameter where they are methods; `consents`: one may agree to `fail_open`. */
+static void put_functions(struct output *o, const char *indent, const char *self, bool consents) {
     static const char buffers[] = "buffers: Optional[Iterable[Any]] = ...";
     static const char as_pickle[] =
         "persistent_load: Optional[Callable[[Any], Any]] = ..., fix_imports: bool = ..., "
@@ -195,6 +195,9 @@ static void put_functions(struct output *o, const char *indent, const char *self
     output_print(o, "%sdef scan(%sdata: Any, /, *, %s) -> Dict[str, Any]: ...\n", indent, self, buffers);
     output_print(o, "%sdef with_types(%s*classes: type) -> %s: ...\n", indent, self,
                  *self ? "\"Policy\"" : "Policy");
+    if (consents)
+        output_print(o, "%sdef allow_fail_open(%s) -> %s: ...\n", indent, *self ? "self" : "",
+                     *self ? "\"Policy\"" : "Policy");
 }
 
 static const char stubs_unpickler[] =
@@ -249,9 +252,9 @@ static void put_stubs(const struct channels *all, struct output *o) {
     output_text(o, stubs_unpickler);
     output_text(o, "\n");
     output_text(o, stubs_policy);
-    put_functions(o, "    ", "self, ");
+    put_functions(o, "    ", "self, ", true);
     output_text(o, "\n");
-    if (alone) put_functions(o, "", "");
+    if (alone) put_functions(o, "", "", (first->flags & UPK_POLICY_FAIL_OPEN) != 0);
     for (size_t i = 0; i < all->count && !alone; i++) {
         const struct text name = channel_of(&all->tables[i].policy);
         output_bytes(o, name.at, name.len);

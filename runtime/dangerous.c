@@ -62,7 +62,8 @@ static const struct {
     const char *module, *names;
 } callables[] = {
     {"builtins",
-     " eval exec compile __import__ open getattr setattr delattr globals locals vars input breakpoint type "},
+     " eval exec compile __import__ open getattr setattr delattr globals locals vars input breakpoint type "
+     "function code method module "}, /* what those of `types' call themselves */
     {"asyncio", " create_subprocess_exec create_subprocess_shell "},
     {"types", " FunctionType CodeType LambdaType MethodType ModuleType "},
     {"functools", " partial partialmethod reduce "},

@@ -118,7 +118,7 @@ PyObject *array_make(struct call *c, struct object *o, PyObject *extra) {
     if (shape.kind != UPK_TUPLE || !shape_holds(shape.as.cell, 1, 0) || shape.as.cell->len != 1) return NULL;
     if ((code.kind != UPK_BYTES && code.kind != UPK_STR8) || !bytes_are(code.as.bytes, code.len, "b"))
         return NULL;
-    if (bind_row(c, a->items[0].as.cell->len, NULL) != PyTuple_GET_ITEM(extra, CLASS)) return NULL;
+    if (bind_global(c, a->items[0].as.cell) != PyTuple_GET_ITEM(extra, CLASS)) return NULL;
     PyObject *const made = make_whole(c, o, extra);
     if (made || PyErr_Occurred()) return made;
     PyTypeObject *const class = (PyTypeObject *)PyTuple_GET_ITEM(extra, CLASS);

@@ -246,6 +246,11 @@ PyObject *bind_row(struct call *c, uint32_t row, const struct object *o) {
     return c->find_class ? ask_host(c, row, o) : bind_own_row(c, row, o);
 }
 
+PyObject *bind_global(struct call *c, struct upk_cell *cell) {
+    const struct global *const g = as_global(cell);
+    return g->asked ? opened_object(c, g->asked) : bind_row(c, cell->len, NULL);
+}
+
 void bind_end(struct call *c) {
     for (uint32_t row = 0; row < c->guard->policy->row_count; row++) Py_XDECREF(c->found[row]);
     PyMem_Free(c->found);
@@ -258,6 +263,23 @@ bool rows_new(struct guard *g) {
     if (g->rows && g->plans) return true;
     (void)PyErr_NoMemory();
     return false;
+}
+
+static int compare_rows(const struct upk_policy *p, uint32_t i, const struct upk_policy *q, uint32_t j) {
+    const struct upk_compat a = row_name(p, i), b = row_name(q, j);
+    const int order = bytes_compare(a.module, a.module_len, b.module, b.module_len);
+    return order != 0 ? order : bytes_compare(a.name, a.name_len, b.name, b.name_len);
+}
+
+/* Both are in one order, and the new rows hold all the old ones. */
+void rows_copy(struct guard *to, const struct guard *from) {
+    uint32_t j = 1;
+    for (uint32_t i = 1; i < from->policy->row_count; i++, j++) {
+        while (compare_rows(from->policy, i, to->policy, j) != 0) j++;
+        to->rows[j] = from->rows[i];
+        Py_XINCREF(to->rows[j].object);
+        Py_XINCREF(to->rows[j].reason);
+    }
 }
 
 int rows_traverse(struct guard *g, visitproc visit, void *arg) {

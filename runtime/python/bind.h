@@ -39,7 +39,7 @@ struct instance_plan {
     bool has_dict;      /* instances have a __dict__ that is their own */
     bool takes_all;     /* `take` is extend, and not append */
     PyObject *method;   /* strong: __setstate__, as the class has it */
-    PyObject *take;     /* strong: what takes items, likewise; NULL: nothing that is C */
+    PyObject *take;     /* strong: what takes items, likewise; NULL: no plain method */
     struct state_keys *keys;
 };
 
@@ -75,6 +75,15 @@ PyObject *bind_own_row(struct call *c, uint32_t row, const struct object *o);
 /* Changes when the class, or one that it inherits from, changes; 0: not known. */
 static inline unsigned type_version(const PyTypeObject *type) {
     return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
+}
+
+/* resolve.c.  The plan of an object of an open row, which is of this call, and the class that was found; NULL: an exception is
+ * set. */
+struct plan *opened_plan(struct call *c, const struct object *o, PyObject **object);
+
+/* May it be called with the instance as its first argument?  What may be Python code plan.c has seen to. */
+static inline bool method_is_plain(PyObject *method) {
+    return Py_TYPE(method) == &PyMethodDescr_Type || PyFunction_Check(method);
 }
 
 /* plan.c.  The plan of the form that `o` matched, its row bound and its class looked at; NULL: refused. */

@@ -87,6 +87,25 @@ static PyObject *guard_with_types_method(PyObject *self, PyObject *const *args, 
     return guard_with_types((struct guard *)self, args, n);
 }
 
+/* The consent is this object's, not the module's: who is given the other one cannot decode under it. */
+static PyObject *guard_allow_fail_open(PyObject *self, PyObject *unused) {
+    (void)unused;
+    struct guard *const g = (struct guard *)self;
+    if (!(g->policy->flags & UPK_POLICY_FAIL_OPEN)) {
+        PyErr_SetString(PyExc_ValueError, "allow_fail_open(): this policy does not fail open");
+        return NULL;
+    }
+    struct guard *const made = guard_new(g->host, g->module, g->name, g->doc, g->policy);
+    if (!made) return NULL;
+    Py_INCREF(self);
+    made->of = self;
+    Py_XINCREF(g->types);
+    made->types = g->types;
+    made->consents = true;
+    rows_copy(made, g);
+    return (PyObject *)made;
+}
+
 static PyObject *guard_inspect(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
     struct arguments a;
     struct data d;
@@ -136,6 +155,7 @@ static int guard_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(g->module);
     Py_VISIT(g->unpickler);
     Py_VISIT(g->types);
+    Py_VISIT(g->of);
     return rows_traverse(g, visit, arg);
 }
 
@@ -155,6 +175,7 @@ static void guard_dealloc(PyObject *self) {
     rows_free(g);
     Py_XDECREF(g->types);
     upk_policy_free(g->own);
+    Py_XDECREF(g->of);
     Py_XDECREF(g->module);
     PyObject_GC_Del(self);
     Py_DECREF(type);
@@ -170,8 +191,9 @@ static PyObject *guard_repr(PyObject *self) {
     const struct guard *const g = (const struct guard *)self;
     PyObject *const name = policy_text(g, g->policy->name), *made = NULL;
     if (name)
-        made = PyUnicode_FromFormat("<Policy %U %u%s%s%s>", name, g->policy->revision,
-                                    *g->name ? ", channel " : "", g->name, g->own ? ", with types" : "");
+        made = PyUnicode_FromFormat("<Policy %U %u%s%s%s%s>", name, g->policy->revision,
+                                    *g->name ? ", channel " : "", g->name, g->types ? ", with types" : "",
+                                    g->consents ? ", may fail open" : "");
     Py_XDECREF(name);
     return made;
 }
@@ -237,6 +259,11 @@ static PyMethodDef methods[] = {
     {"with_types", METHOD(guard_with_types_method), METH_FASTCALL,
      "with_types($self, /, *classes)\n--\n\n"
      "A new Policy that admits exactly these classes too.  This one stays as it is."},
+    {"allow_fail_open", guard_allow_fail_open, METH_NOARGS,
+     "allow_fail_open($self, /)\n--\n\n"
+     "A new Policy that decodes although the policy has `fail_open', which this one refuses (R904): it runs "
+     "code of classes that\n"
+     "nobody listed."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,6 +9,7 @@
  *   refused.c    RefusedError, and how each refusal becomes one
  *   bind.c       rows become objects of this process
  *   names.c      what stands under a name, without running code
+ *   resolve.c    names without a row: what the decoder is told of them, and what is kept for building
  *   plan.c       how objects of a form are made
  *   hooks.c      which Python code of a class its instances would run
  *   build.c      an accepted document becomes objects: constructors and BUILDs in the stream's order
@@ -18,6 +19,7 @@
  *   hashes.c     too many keys of one hash
  *   object.c     objects: calls, items
  *   state.c      their states
+ *   exception.c  exceptions without their own __init__
  *   native.c     objects that are made without a call into Python
  *   array.c      and arrays of numpy
  *   unpickler.c  the type Unpickler, and load from a file
@@ -96,8 +98,10 @@ struct guard {
     const char *name, *doc; /* of the channel */
     PyObject *unpickler;    /* class Unpickler of this policy; NULL: nobody asked for it yet (unpickler.c) */
     PyObject *types;        /* of with_types: tuple of the classes; else NULL */
-    struct binding *rows;   /* by row id; those of `types` are bound from the beginning */
-    struct plan *plans;     /* by form id */
+    PyObject *of;  /* strong: the Policy that this one was made of, whose `policy` it has; NULL: none */
+    bool consents; /* it may fail open (allow_fail_open) */
+    struct binding *rows; /* by row id; those of `types` are bound from the beginning */
+    struct plan *plans;   /* by form id */
 };
 
 /* Is it one of this module's policies?  (guard.c) */
@@ -193,6 +197,9 @@ struct call {
     struct upk_allocator allocator; /* over `spare` */
     struct upk_options options;     /* for the decoder; points to the above */
 
+    struct opened *opened; /* resolve.c; NULL: nothing was asked */
+    PyThreadState *away;   /* while the GIL is let go: of this thread */
+
     struct builder *builder; /* of build.c, build.h; NULL while nothing is built */
     PyObject **found;        /* by row id: what find_class gave, strong; NULL: not asked */
 };
@@ -228,17 +235,36 @@ bool object_grow(struct call *c, struct object *o);
 /* state.c.  Its BUILD. */
 bool object_set_state(struct call *c, struct object *o);
 
+/* exception.c.  An exception of this class by its __new__ and without an __init__ that is Python code; new reference. */
+PyObject *exception_new(PyTypeObject *type, PyObject *args, PyObject *kw);
+/* Is it safe to print?  A UnicodeError reads its object where it is told to.  false: an exception is set. */
+bool exception_sound(PyObject *object, bool *sound);
+/* INVARIANT: 0 <= start <= end <= length of a str or bytes: printing reads it there, in some versions without looking. */
+bool places_good(PyObject *object, PyObject *start, PyObject *end);
+
 /* bind.c.  The object of a row, borrowed from the guard or the call; NULL: refused (err of object `o`, NULL where a name stands
  * alone). */
 PyObject *bind_row(struct call *c, uint32_t row, const struct object *o);
+/* The same of a GLOBAL of the document. */
+PyObject *bind_global(struct call *c, struct upk_cell *cell);
 /* When a guard is made: room for what is bound; then rows of modules marked `import`. */
 bool rows_new(struct guard *g);
 bool bind_imports(struct guard *g);
+/* What is bound stays bound in a guard that grants all that `from` grants. */
+void rows_copy(struct guard *to, const struct guard *from);
 /* When a call ends: what its find_class gave. */
 void bind_end(struct call *c);
 /* For a guard's tp_traverse and tp_dealloc. */
 int rows_traverse(struct guard *g, visitproc visit, void *arg);
 void rows_free(struct guard *g);
+
+/* resolve.c.  What stands under names without a row, which the decoder asks for (upk_resolve_fn; the context is the call). */
+bool opened_resolve(void *call, const struct upk_question *question, struct upk_answer *answer);
+/* What was found then, borrowed. */
+PyObject *opened_object(const struct call *c, const struct asked *asked);
+/* Is the class of `o` admitted as a subclass (`subclasses of`)? */
+bool opened_by_base(const struct call *c, const struct object *o);
+void opened_end(struct call *c);
 
 /* hooks.c.  Bits enum upk_form_flag UPK_FORM_RUNS_*: hooks of the class that are Python code; false: an exception is set. */
 bool hooks_of(PyTypeObject *type, unsigned *runs);

@@ -132,15 +132,6 @@ static bool set_os_error(PyObject *error, const struct descriptor *d) {
     return good;
 }
 
-/* INVARIANT: 0 <= start <= end <= length: printing reads the object there, in some versions without looking. */
-static bool places_good(PyObject *object, PyObject *start, PyObject *end) {
-    const Py_ssize_t most = PyUnicode_Check(object) ? PyUnicode_GET_LENGTH(object) : PyBytes_GET_SIZE(object);
-    if (!PyLong_Check(start) || !PyLong_Check(end)) return false;
-    const Py_ssize_t from = PyLong_AsSsize_t(start), to = PyLong_AsSsize_t(end);
-    if (PyErr_Occurred()) PyErr_Clear();
-    return from >= 0 && from <= to && to <= most;
-}
-
 /* The arguments of a UnicodeDecodeError (of bytes) or UnicodeEncodeError, or without the encoding of a UnicodeTranslateError. */
 static bool set_unicode_error(PyObject *error, const struct descriptor *d, PyObject *base) {
     const Py_ssize_t at = base == PyExc_UnicodeTranslateError ? 0 : 1;

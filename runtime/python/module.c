@@ -70,7 +70,9 @@ static bool add_functions(PyObject *module, PyObject *guard) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!attribute_set(module, names[i], PyObject_GetAttrString(guard, names[i]))) return false;
     }
-    return true;
+    const bool opens = ((const struct guard *)(const void *)guard)->policy->flags & UPK_POLICY_FAIL_OPEN;
+    static const char consent[] = "allow_fail_open";
+    return !opens || attribute_set(module, consent, PyObject_GetAttrString(guard, consent));
 }
 
 static bool table_good(const struct upk_policy *policy) {

@@ -79,6 +79,24 @@ static PyObject *make_by_new(struct call *c, const struct object *o, PyObject *c
     return made;
 }
 
+/* `call` of a subclass that nobody listed: of an exception no __init__ runs. */
+static PyObject *make_exception(struct call *c, const struct object *o, PyObject *class) {
+    struct given a;
+    if (!given_build(c, o, &a)) return NULL;
+    PyObject *const tuple = given_tuple(&a);
+    PyObject *const made = tuple ? exception_new((PyTypeObject *)class, tuple, a.kw) : NULL;
+    if (tuple && !made) (void)refuse_exception(c, o, "__new__");
+    Py_XDECREF(tuple);
+    given_clear(&a);
+    return made;
+}
+
+static PyObject *make_as_said(struct call *c, const struct object *o, PyObject *callable) {
+    if (c->guard->policy->forms[o->cell.cap].verb == UPK_VERB_NEW) return make_by_new(c, o, callable);
+    if (PyExceptionClass_Check(callable) && opened_by_base(c, o)) return make_exception(c, o, callable);
+    return make_by_call(c, o, callable);
+}
+
 /* ---- what was made */
 
 static bool result_learn(struct call *c, const struct object *o, struct plan *p) {
@@ -126,6 +144,15 @@ static bool will_change(const struct object *o) {
     return o->state.kind != UPK_INVALID || (more && (more->base || more->items || more->pairs || more->adds));
 }
 
+/* Of a class that nobody listed: nothing that is called, or whose state is that of a program; and nothing unsafe to print. */
+static bool opened_suits(struct call *c, const struct object *o, PyObject *made) {
+    bool sound;
+    if (PyType_Check(made) || PyModule_Check(made) || PyFunction_Check(made) || PyCFunction_Check(made))
+        return refuse_object(c, o, UPK_ERR_BUILDING, "the class returned a %s", Py_TYPE(made)->tp_name);
+    if (!exception_sound(made, &sound)) return refuse_exception(c, o, NULL);
+    return sound || refuse_object(c, o, UPK_ERR_BUILDING, "its places lie outside of its object");
+}
+
 static bool judge(struct call *c, const struct object *o, struct plan *p, PyObject *callable,
                   PyObject *made) {
     PyTypeObject *const type = Py_TYPE(made);
@@ -137,6 +164,7 @@ static bool judge(struct call *c, const struct object *o, struct plan *p, PyObje
         }
         if (!plan_fits(c, o, p, type)) return false;
     }
+    if (row_is_open(c->guard->policy, o->cell.len) && !opened_suits(c, o, made)) return false;
     if (!will_change(o) || Py_REFCNT(made) == 1) return true;
     return refuse_object(c, o, UPK_ERR_BUILDING,
                          "the constructor returned an object that others hold: it stays as it is");
@@ -148,10 +176,7 @@ PyObject *object_make(struct call *c, struct object *o) {
     PyObject *const callable = p->callable; /* the plan may be made anew while code runs */
     Py_INCREF(callable);
     PyObject *made = p->native ? native_make(c, o, p) : NULL;
-    if (!made && !PyErr_Occurred()) {
-        const bool by_new = c->guard->policy->forms[o->cell.cap].verb == UPK_VERB_NEW;
-        made = by_new ? make_by_new(c, o, callable) : make_by_call(c, o, callable);
-    }
+    if (!made && !PyErr_Occurred()) made = make_as_said(c, o, callable);
     if (made && !judge(c, o, p, callable, made)) Py_CLEAR(made);
     Py_DECREF(callable);
     return made;
@@ -159,7 +184,7 @@ PyObject *object_make(struct call *c, struct object *o) {
 
 /* ---- items, pairs, adds */
 
-/* Call a method of C with one argument; its result is of no interest. */
+/* Call a plain method with one argument; its result is of no interest. */
 static bool call_method(struct call *c, const struct object *o, PyObject *method, PyObject *argument) {
     PyObject *given[] = {NULL, object_built(o), argument};
     Py_INCREF(method);
@@ -176,7 +201,8 @@ static bool add_items(struct call *c, const struct object *o, struct plan *p, st
     for (Py_ssize_t i = 0; good && i < PyList_GET_SIZE(list); i++) {
         const struct instance_plan *const s = instance_plan_of(p, object_built(o));
         if (s && !s->take)
-            (void)refuse_object(c, o, UPK_ERR_BINDING, "its class has no extend or append that is C");
+            (void)refuse_object(c, o, UPK_ERR_BINDING,
+                                "its class has no extend or append that could be called");
         const bool all = s && s->takes_all;
         good = s && s->take && call_method(c, o, s->take, all ? list : PyList_GET_ITEM(list, i));
         if (all) break;
@@ -237,8 +263,8 @@ static bool add_members(struct call *c, const struct object *o, struct upk_cell 
     const bool is_set = PySet_Check(inst);
     const Py_ssize_t before = is_set ? PySet_GET_SIZE(inst) : 0;
     if (!class_member(Py_TYPE(inst), "add", &method, NULL)) return false;
-    if (!method || Py_TYPE(method) != &PyMethodDescr_Type)
-        return refuse_object(c, o, UPK_ERR_BINDING, "its class has no add that is C");
+    if (!method || !method_is_plain(method))
+        return refuse_object(c, o, UPK_ERR_BINDING, "its class has no add that could be called");
     PyObject *const set = build_value(c, value_of_cell(adds));
     Py_XDECREF(set);
     bool good = set != NULL;

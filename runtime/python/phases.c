@@ -26,11 +26,17 @@ bool call_begin(struct call *c, struct guard *g, const struct arguments *a, size
     c->options.buffer_count = c->taken.count;
     c->options.persid = persid_allowed;
     c->options.persid_ctx = c;
+    if (g->policy->open_count > 1) {
+        c->options.resolve = opened_resolve;
+        c->options.resolve_ctx = c;
+    }
+    if (g->consents) c->options.flags = UPK_ALLOW_FAIL_OPEN;
     return true;
 }
 
 void call_end(struct call *c) {
     if (c->found) bind_end(c);
+    if (c->opened) opened_end(c);
     upk_doc_free(c->doc);
     spare_give(c->guard->host, c->spare);
     if (c->taken.objects) buffers_release(&c->taken);
@@ -39,13 +45,15 @@ void call_end(struct call *c) {
 struct upk_doc *call_decode(struct call *c, const uint8_t *bytes, size_t len) {
     struct upk_doc *doc = NULL;
     struct upk_error err;
-    PyThreadState *const thread = len >= WITHOUT_GIL ? PyEval_SaveThread() : NULL;
+    c->away = len >= WITHOUT_GIL ? PyEval_SaveThread() : NULL;
     const bool good = upk_decode(c->guard->policy, bytes, len, &c->options, &doc, &err);
     /* The second look makes the grant line whole, which a dangerous name has not. */
     if (!good && !err.dangerous) upk_error_observe(&err, c->guard->policy, bytes, len, &c->options);
-    if (thread) PyEval_RestoreThread(thread);
+    if (c->away) PyEval_RestoreThread(c->away);
+    c->away = NULL;
     if (good) return doc;
-    (void)refused(c->guard->host, &err);
+    if (!PyErr_Occurred())
+        (void)refused(c->guard->host, &err); /* what names stand for could not be looked up */
     return NULL;
 }
 

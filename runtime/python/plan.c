@@ -27,6 +27,8 @@ static bool steps_are_native(struct call *c, const struct object *o, PyTypeObjec
     static const char *const methods[][3] = {
         {"append", "extend", NULL}, {"__setitem__", NULL}, {"add", "update", NULL}};
     const uint32_t steps[] = {f->items, f->pair_value, f->adds};
+    if (row_is_open(c->guard->policy, f->row) && !opened_by_base(c, o))
+        return true; /* `fail_open' runs what it meets */
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         for (size_t i = 0; steps[s] && methods[s][i]; i++) {
             PyObject *member;
@@ -76,8 +78,9 @@ static bool plan_make(struct call *c, const struct object *o, struct plan *p, Py
 }
 
 struct plan *plan_find(struct call *c, const struct object *o) {
-    struct plan *const p = &c->guard->plans[o->cell.cap];
-    PyObject *const object = bind_row(c, o->cell.len, o);
+    const bool open = row_is_open(c->guard->policy, o->cell.len);
+    PyObject *object = open ? NULL : bind_row(c, o->cell.len, o);
+    struct plan *const p = open ? opened_plan(c, o, &object) : &c->guard->plans[o->cell.cap];
     if (!object) return NULL;
     if (plan_holds(p, object, c->guard->policy->forms[o->cell.cap].verb)) return p;
     return plan_make(c, o, p, object) ? p : NULL;
@@ -119,7 +122,7 @@ struct instance_plan *instance_plan_make(struct plan *p, PyTypeObject *type) {
         .has_dict = type->tp_dictoffset != 0 && !computed,
         .takes_all = extend != NULL,
         .method = method,
-        .take = take && Py_TYPE(take) == &PyMethodDescr_Type ? take : NULL,
+        .take = take && method_is_plain(take) ? take : NULL,
         .keys = keys,
     };
     Py_INCREF(type);

@@ -121,7 +121,7 @@ PyObject *refused(struct host *h, const struct upk_error *err) {
 static void fill(struct upk_error *err, struct call *c, const struct object *o, unsigned code) {
     const struct upk_cell *const at = o ? &o->cell : build_at(c);
     error_set(err, code, o ? o->at : 0, o ? o->cell.op : 0);
-    if (o && o->cell.len) error_row(err, c->guard->policy, o->cell.len, o->cell.cap);
+    if (o && o->cell.len) error_made(err, c->guard->policy, &o->cell, o->cell.cap);
     (void)value_path(c->doc, at, err->path, sizeof err->path);
     error_policy(err, c->guard->policy);
 }

@@ -94,6 +94,8 @@ static bool set_plain(struct call *c, const struct object *o, PyObject *inst, co
 
 static bool set_slot(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
                      PyObject *value) {
+    const bool has_no_row = row_is_open(c->guard->policy, o->cell.len);
+    if (!k->member && has_no_row) return set_plain(c, o, inst, k, value); /* as BUILD does it */
     if (!k->member || Py_TYPE(k->member) != &PyMemberDescr_Type)
         return refuse_key(c, o, k, "it is no slot of the class");
     return Py_TYPE(k->member)->tp_descr_set(k->member, inst, value) == 0 || refuse_exception(c, o, NULL);
@@ -256,7 +258,7 @@ static bool apply_method(struct call *c, const struct object *o, struct plan *p,
     const struct instance_plan *const s = instance_plan_of(p, inst);
     PyObject *const method = s ? s->method : NULL;
     PyObject *done = NULL;
-    if (method && (PyFunction_Check(method) || Py_TYPE(method) == &PyMethodDescr_Type)) {
+    if (method && method_is_plain(method)) {
         Py_INCREF(method);
         done = PyObject_CallFunctionObjArgs(method, inst, state, NULL);
         Py_DECREF(method);

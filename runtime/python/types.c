@@ -351,23 +351,6 @@ static bool read_classes(struct reading *r, const struct guard *g, PyObject *con
 
 /* ---- the new guard */
 
-static int compare_rows(const struct upk_policy *p, uint32_t i, const struct upk_policy *q, uint32_t j) {
-    const struct upk_compat a = row_name(p, i), b = row_name(q, j);
-    const int order = bytes_compare(a.module, a.module_len, b.module, b.module_len);
-    return order != 0 ? order : bytes_compare(a.name, a.name_len, b.name, b.name_len);
-}
-
-/* What is bound stays bound.  Both are in one order, and the new rows hold all the old ones. */
-static void copy_bindings(struct guard *to, const struct guard *from) {
-    uint32_t j = 1;
-    for (uint32_t i = 1; i < from->policy->row_count; i++, j++) {
-        while (compare_rows(from->policy, i, to->policy, j) != 0) j++;
-        to->rows[j] = from->rows[i];
-        Py_XINCREF(to->rows[j].object);
-        Py_XINCREF(to->rows[j].reason);
-    }
-}
-
 /* New rows say in their line which class they are of. */
 static PyObject *class_of_row(const struct guard *g, const struct reading *r, uint32_t row) {
     const struct upk_row *const at = &g->policy->rows[row];
@@ -430,7 +413,8 @@ static PyObject *guard_over(struct guard *g, struct upk_policy *policy, const st
         return NULL;
     }
     made->own = policy;
-    copy_bindings(made, g);
+    made->consents = g->consents;
+    rows_copy(made, g);
     made->types = all_types(g, r);
     if (made->types && bind_classes(made, r) && check_classes(made, r)) return (PyObject *)made;
     Py_DECREF(made);

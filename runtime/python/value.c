@@ -272,7 +272,7 @@ PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple) {
     case UPK_BUFFER: return make_buffer(c, v);
     case UPK_PERSID: return make_made(c, v.as.cell, CELL_HOSTED);
     case UPK_GLOBAL: {
-        PyObject *const named = bind_row(c, v.as.cell->len, NULL);
+        PyObject *const named = bind_global(c, v.as.cell);
         Py_XINCREF(named);
         return named;
     }
