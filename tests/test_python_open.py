@@ -564,7 +564,7 @@ def interpreters(g):
 def nothing_is_left(g):
     """References and memory after many calls of each kind."""
     policy, counts = g.objects.allow_fail_open(), []
-    good = [dumps(node(2, 3)), dumps([samples.Acts, samples.Mode.FAST, samples.Stack((1, 2)), samples.Outer.Inner]), large()]
+    good = [dumps(node(2, 3)), dumps([samples.Acts, samples.Mode.FAST, samples.Stack((1, 2)), samples.Outer.Inner])]
     errors = [dumps(samples.Acts("x")), dumps(samples.TwoArguments(1, 2))]
     bad = [assemble(ref(name), 4) for name in ("os::system", "json::nothing", "nothing::x", "open_samples::tidy", "open_samples::Told", "open_samples::Unnamed")]
     bad += [assemble([call("open_samples::Bare"), call("open_samples::Turns")], 4), assemble(call("builtins::UnicodeDecodeError", "u", b"", 1, 2, ""), 4)]
@@ -583,14 +583,14 @@ def nothing_is_left(g):
                 except g.RefusedError:
                     pass
 
-    for _ in range(12):
-        for _ in range(20):
+    for _ in range(6):
+        for _ in range(100):
             once()
         gc.collect()
         counts.append(([sys.getrefcount(o) for o in watched], sys.getallocatedblocks()))
     check(counts[-1][0] == counts[1][0], "references: %s" % counts)
     # Python's own caches grow at times, and in the end do not.
-    check(min(late[1] - early[1] for early, late in zip(counts, counts[1:])) < 20, "blocks: %s" % [c[1] for c in counts])
+    check(min(late[1] - early[1] for early, late in zip(counts, counts[1:])) < 60, "blocks: %s" % [c[1] for c in counts])
 
 
 def memory_ends(g):
@@ -603,23 +603,22 @@ def memory_ends(g):
     cases = [(policy, dumps([samples.Bare(), samples.Mode.FAST, samples.Pair(1, 2), samples.Stack((1,))])), (g.exception, dumps(samples.Acts("x"))),
              (policy, assemble(ref("open_samples::tidy"), 4)), (policy, assemble(ref("open_samples::Mode.FAST"), 4))]
     for of, data in cases:
-        done = False
-        for start in range(400):
-            outcome = None
+        at = well = failed = 0
+        while well < 20 and at < 2000:
+            error, at = None, at + 1
+            set_nomemory(at, at + 1)
             try:
-                set_nomemory(start, start + 1)
                 of.loads(data)
-                remove_mem_hooks()
-                done = True
-            except MemoryError:
-                remove_mem_hooks()
-            except g.RefusedError as error:
-                remove_mem_hooks()
-                outcome = error
-                done = error.code in NAME_CODES
+            except BaseException as raised:
+                error = raised
             remove_mem_hooks()
-            check(outcome is None or outcome.code in NAME_CODES + ("R223",), "%s" % outcome)
-        check(done, "it never ends well")
+            if isinstance(error, MemoryError) or "MemoryError" in str(error):
+                failed, well = failed + 1, 0
+            else:
+                check(error is None or error.code == "R224", "allocation %d: %r" % (at, error))
+                well += 1
+            del error
+        check(at < 2000 and failed > 5, "%d of %d failed" % (failed, at))
 
 
 def main():

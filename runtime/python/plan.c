@@ -81,7 +81,7 @@ struct plan *plan_find(struct call *c, const struct object *o) {
     const bool open = row_is_open(c->guard->policy, o->cell.len);
     PyObject *object = open ? NULL : bind_row(c, o->cell.len, o);
     struct plan *const p = open ? opened_plan(c, o, &object) : &c->guard->plans[o->cell.cap];
-    if (!object) return NULL;
+    if (!p || !object) return NULL;
     if (plan_holds(p, object, c->guard->policy->forms[o->cell.cap].verb)) return p;
     return plan_make(c, o, p, object) ? p : NULL;
 }
