@@ -144,9 +144,11 @@ static bool judge_own(const struct asking *a, const struct upk_own_name *names, 
         struct path path;
         if (!path_make(&path, n)) return fail_denied(a, NULL, what, &n);
         const struct upk_deny *const d = deny_find(a->m->policy, &path, ancestor);
+        const bool listed = name_is_dangerous(n.module, n.module_len, n.name, n.name_len);
         /* What is dangerous about an enum's bases is that they make classes, which an enum with members does not. */
-        const bool listed = name_is_dangerous(n.module, n.module_len, n.name, n.name_len) &&
-                            !(ancestor && bytes_are(n.module, n.module_len, "enum"));
+        if (ancestor && listed && bytes_are(n.module, n.module_len, "enum") &&
+            (!d || d->flags & UPK_DENY_NEVER))
+            continue;
         if (d || listed) return fail_denied(a, d, what, &n);
     }
     return true;

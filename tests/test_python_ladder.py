@@ -135,10 +135,11 @@ def the_first_form_is_taken(g):
 
 
 def the_second_form_stands_in_for_any_failure(g):
-    stateful = Stateful("message", pathlib.Path("a"))
+    stateful = Stateful("message", Outer())
     deep = Stateful("deep", None)
     for _ in range(20):
-        deep = Stateful("deep", deep)
+        deep = Stateful("deep", [deep])
+    deep.path.append(Outer())
     # no pickle; not granted; an argument that is no data; a constructor that raises; another root; no traceback
     broken = [b"no pickle", dumps([1]), dumps((1, caught())), dumps((ValueError("v"), "not a traceback")), dumps((ValueError("v"),)), dumps(ValueError("v")),
               dumps((Outer, caught())), rich(SystemExit(3)), b"\x80\x05(\x8c\x08builtins\x8c\x0aValueError\x93N\x85R."]
@@ -173,17 +174,24 @@ class AppError(Exception):
         self.code = code
 
 
-def classes_that_the_host_names_come_whole(g):
-    """Also of an application, and within another class: by the first form, with what they hold."""
+def classes_of_the_host_come_whole(g):
+    """Also of an application, and within another class: by the first form, with what they hold, and no __init__ runs."""
     named = g.exception.with_types(AppError, Outer.Inner)
-    for error in (AppError("m", 7), Outer.Inner("a", 1)):
-        error.extra = [1]
-        made = g.decode_exception(rich(error), words_of(error, "d"), exception=named)
-        check(type(made) is type(error) and made.args == error.args and made.extra == [1] and made.__remote_refusal__ is None, repr(made))
-        made = g.decode_exception(rich(error), words_of(error, "d", scalars=error.args))
-        check(type(made) is type(error) and made.args == error.args and made.__remote_refusal__.code == "R201", repr(made))
-        check(refused(g, rich(error)).code == "R201", "it is not named")
-    check("no Exception" in str(refused(g, dumps((1, caught())))), "a number for an exception")
+    for error in (AppError("m", 7), Outer.Inner("a", 1), Stateful("s", pathlib.Path("a"))):
+        error.extra = [1, KeyError("k")]
+        del RAN[:]
+        for options in ({}, {"exception": named}):
+            made = g.decode_exception(rich(error), words_of(error, "d"), **options)
+            check(type(made) is type(error) and made.args == error.args and made.__remote_refusal__ is None, repr(made))
+            check(made.extra[0] == 1 and made.extra[1].args == ("k",) and not RAN, "%r %s" % (vars(made), RAN))
+    check(made.path == pathlib.Path("a"), repr(vars(made)))
+    error.extra = Outer()
+    made = g.decode_exception(rich(error), words_of(error, "d", scalars=error.args))
+    check(type(made) is Stateful and made.args == ("s",) and made.__remote_refusal__.code == "R219", repr(made))
+    check(refused(g, rich(error)).code == "R219", "what it holds is no exception")
+    for cls in (Outer, BaseException, SystemExit, GeneratorExit, type):
+        check(refused(g, dumps((cls, caught()))).code[:2] == "R2", "%r is none" % cls)
+    check(refused(g, dumps((1, caught()))).code == "R212", "a number for an exception")
 
 
 def subclasses_of(cls, seen):
@@ -358,7 +366,7 @@ def packages_are_not_open(g):
                     channel.loads(b"\x80\x05" + module + tail)
                     check(False, "%s is open" % name)
                 except g.RefusedError as error:
-                    check(error.code in ("R201", "R129", "R128", "R131", "R130"), str(error))
+                    check(error.code in ("R201", "R217", "R218", "R224", "R129", "R128", "R131", "R130"), str(error))
     looping = tblib_samples.Traceback.__new__(tblib_samples.Traceback)
     looping.__dict__.update(vars(caught()), tb_next=looping)
     refused(g, rich(ValueError("v"), looping))
@@ -419,7 +427,7 @@ def main():
     build = sys.argv[1]
     tblib_samples.install()
     g = guard(build, "pysandboxes_guard")
-    tally.run((the_first_form_is_taken, the_second_form_stands_in_for_any_failure, errors_of_constructors_are_failures_too, classes_that_the_host_names_come_whole,
+    tally.run((the_first_form_is_taken, the_second_form_stands_in_for_any_failure, errors_of_constructors_are_failures_too, classes_of_the_host_come_whole,
                every_loaded_class_can_be_described, neither_form,
                what_is_no_class_of_ours_is_a_remote_error, what_is_not_loaded_stays_so, its_new_is_tried_once, texts_are_kept,
                numbers_of_errors_are_kept, places_of_unicode_errors_are_judged, groups_keep_their_members, malformed_descriptors_are_refused,

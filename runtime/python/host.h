@@ -264,6 +264,9 @@ bool opened_resolve(void *call, const struct upk_question *question, struct upk_
 PyObject *opened_object(const struct call *c, const struct asked *asked);
 /* Is the class of `o` admitted as a subclass (`subclasses of`)? */
 bool opened_by_base(const struct call *c, const struct object *o);
+/* Does the class inherit from bases of rows of subclasses?  *base: the place of the nearest in policy->opens; 0: from none.  false: an
+ * exception is set. */
+bool opened_base(const struct upk_policy *p, const PyTypeObject *type, uint32_t *base);
 void opened_end(struct call *c);
 
 /* hooks.c.  Bits enum upk_form_flag UPK_FORM_RUNS_*: hooks of the class that are Python code; false: an exception is set. */

@@ -136,8 +136,7 @@ static Py_ssize_t place_of(const PyTypeObject *type, const PyObject *class) {
     return -1;
 }
 
-/* *base: of the bases the nearest; 0: it inherits from none.  false: an exception is set. */
-static bool base_of(const struct upk_policy *p, const PyTypeObject *type, uint32_t *base) {
+bool opened_base(const struct upk_policy *p, const PyTypeObject *type, uint32_t *base) {
     Py_ssize_t nearest = PY_SSIZE_T_MAX;
     *base = 0;
     for (uint32_t i = 1; i < p->open_count && p->opens[i].kind == UPK_OPEN_SUBCLASSES; i++) {
@@ -225,7 +224,7 @@ static bool answer_class(struct opened *o, const struct upk_policy *p, PyTypeObj
     if (!names_of_class(o, type)) return false;
     if (PyType_IsSubtype(type, &PyType_Type) || o->names.unsaid || o->ancestors.unsaid) return true;
     answer->found = UPK_FOUND_CLASS;
-    return base_of(p, type, &answer->base);
+    return opened_base(p, type, &answer->base);
 }
 
 static bool answer_other(struct opened *o, PyObject *object, struct upk_answer *answer) {

@@ -344,7 +344,9 @@ static bool read_classes(struct reading *r, const struct guard *g, PyObject *con
             PyErr_Format(PyExc_ValueError, "with_types() takes at most %d classes", UPK_EXTRAS_MOST);
             return false;
         }
-        if (!read_class(r, args[i])) return false;
+        uint32_t base; /* what rows of subclasses grant stays as it is */
+        if (!opened_base(g->policy, (const PyTypeObject *)args[i], &base)) return false;
+        if (!base && !read_class(r, args[i])) return false;
     }
     return true;
 }
