@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "text.h"
 
 const char *kind_word(unsigned kind) {
     static const char *const words[] = {
@@ -69,7 +70,7 @@ bool machine_fail_name(struct machine *m, unsigned code, bool old, struct upk_co
         name_is_dangerous(modern.module, modern.module_len, modern.name, modern.name_len);
     error_copy(m->error.module, sizeof m->error.module, modern.module, modern.module_len);
     error_copy(m->error.name, sizeof m->error.name, modern.name, modern.name_len);
-    if (code == UPK_ERR_GLOBAL) find_template(m, old, spelled);
+    if (code_lacks_row(code)) find_template(m, old, spelled);
     return false;
 }
 

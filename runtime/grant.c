@@ -46,7 +46,6 @@ static void add_arguments(struct text *t, uint32_t n) {
 /* The row that would grant what was seen of the name (upk_error_observe); what is not known is `any`. */
 static void add_row(struct text *t, const struct upk_error *e) {
     const bool is_func = e->verb == UPK_VERB_CALL && !looks_like_class(e->name);
-    if (!e->verb && e->code != UPK_ERR_GLOBAL) return;
     text_add(t, "module ");
     add_name_of_policy(t, e->module);
     text_add(t, e->verb == UPK_VERB_CONST                             ? " { const "
@@ -81,7 +80,7 @@ static void add_row(struct text *t, const struct upk_error *e) {
 size_t upk_error_grant(const struct upk_error *e, char *buf, size_t size) {
     struct text t = text_in(buf, size);
     t.bare = true; /* cut as snprintf cuts */
-    if (e->code == UPK_ERR_GLOBAL && !e->dangerous && !e->change[0] && is_word(e->module) && is_word(e->name))
+    if (code_lacks_row(e->code) && !e->dangerous && !e->change[0] && is_word(e->module) && is_word(e->name))
         add_row(&t, e);
     return t.len;
 }
@@ -186,6 +185,10 @@ void error_advise(struct upk_error *e, const struct upk_policy *policy, unsigned
     if (!policy || e->file_kind[0]) return;
     switch (e->code) {
     case UPK_ERR_GLOBAL:
+    case UPK_ERR_NOT_LOADED:
+    case UPK_ERR_NOT_FOUND:
+    case UPK_ERR_NOT_CLASS:
+    case UPK_ERR_NOT_SUBCLASS:
         if (e->dangerous) break;
         if (e->rule[0])
             change_member(&t, e);

@@ -8,6 +8,7 @@
 
 #include "compat_names.h"
 #include "machine.h"
+#include "text.h"
 
 enum { NAME_SIZE = sizeof((struct upk_error *)0)->name };
 
@@ -139,7 +140,7 @@ static bool see_any(struct upk_error *e, const struct upk_doc *doc,
 
 void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, const void *bytes, size_t len,
                        const struct upk_options *options) {
-    if (err->code != UPK_ERR_GLOBAL || err->change[0] || !policy) return;
+    if (!code_lacks_row(err->code) || err->change[0] || !policy) return;
     struct upk_options o = options ? *options : (struct upk_options){0};
     struct upk_doc *doc;
     o.flags |= UPK_FAMILY_FLAGS;

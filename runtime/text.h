@@ -27,6 +27,12 @@ void text_add_key_itself(struct text *t, size_t i);
 /* The step to a member: `[12]`. */
 void text_add_index(struct text *t, size_t i);
 
+/* Is it the refusal of a name that a row would grant?  What is denied stays so, whatever rows there are. */
+static inline bool code_lacks_row(unsigned code) {
+    return code == UPK_ERR_GLOBAL || code == UPK_ERR_NOT_LOADED || code == UPK_ERR_NOT_FOUND ||
+           code == UPK_ERR_NOT_CLASS || code == UPK_ERR_NOT_SUBCLASS;
+}
+
 /* Only ASCII letters, digits, `_` and (not at an end, not twice) dots; no part begins with a digit. */
 bool name_is_plain(const uint8_t *p, size_t n);
 

@@ -316,7 +316,7 @@ bool upk_check(const struct upk_policy *policy, const void *bytes, size_t len,
 bool upk_inspect(const void *bytes, size_t len, const struct upk_options *options, struct upk_doc **doc,
                  struct upk_error *err);
 
-/* Look at how the stream uses the name that was refused (UPK_ERR_GLOBAL; others are left alone), so that
+/* Look at how the stream uses the name that was refused (those that upk_error_grant has a row for), so that
  * upk_error_grant can write the whole row.  A second pass over the stream, without a policy, within the policy's budgets: for
  * people who will read the refusal, not for every one.  Same policy, bytes and options as in the refused call. */
 void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, const void *bytes, size_t len,

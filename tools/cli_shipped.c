@@ -48,7 +48,8 @@ static void add_include(struct end *end, const struct upk_policy *policy, const 
 }
 
 bool cli_find_shipped(const struct upk_policy *policy, const struct upk_error *err, char *out, size_t size) {
-    if (err->code != UPK_ERR_GLOBAL || err->dangerous || err->change[0] || !policy) return false;
+    char grant[2];
+    if (!policy || upk_error_grant(err, grant, sizeof grant) == 0) return false; /* no row is lacking */
     const struct shipped *s = shipped_of_row(text_of(err->module), text_of(err->name)), *need;
     if (!s) return false;
     struct end end = {out, size};
