@@ -182,6 +182,7 @@ enum ast_item_kind {
     AST_USE,
     AST_ROOT,
     AST_CHANNEL,
+    AST_WITHIN,
     AST_FAIL_OPEN,
     AST_UNSUPPORTED /* parsed, but this version compiles no such thing */
 };
@@ -198,7 +199,7 @@ struct ast_item {
     struct ast_word keyword; /* as written, for messages */
     struct ast_word name;  /* include: file; alias: from; type, module, channel: its name; fail_open: until */
     struct ast_word to;    /* alias; fail_open: because */
-    struct ast_list names; /* opcodes: allowed; use: fragments (ast_name_node) */
+    struct ast_list names; /* opcodes: allowed; use: fragments; within: channels (ast_name_node) */
     struct ast_list except; /* opcodes */
     struct ast_list
         parts; /* budget: ast_limit; never, fail_open: ast_scope; module: ast_row; channel: ast_item */

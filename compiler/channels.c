@@ -1,6 +1,8 @@
 /* All channels of a policy.  Layer: see channels.h. */
 #include "channels.h"
 
+#include "within.h"
+
 enum { MOST_SYMBOL_BYTES = 1 << 30 };
 
 bool channels_build(const struct compiled *c, struct diag *d, struct channels *out) {
@@ -14,6 +16,7 @@ bool channels_build(const struct compiled *c, struct diag *d, struct channels *o
                                  &out->tables[out->count]);
         out->count += good;
     }
+    good = good && withins_prove(c, out->tables, d);
     good = good && symbols_make(&out->mem, c, out->tables, out->count, d, &out->symbols);
     if (good) return true;
     if (diag_error_count(d) == errors) diag_error_nowhere(d, P_MEMORY, "out of memory");

@@ -250,6 +250,16 @@ static void aliases_read(struct compilation *c, struct model *m, struct row_def 
     }
 }
 
+static void places_fill(struct model_places *p, const struct settings *s, const struct ast_item *root) {
+    const struct span none = {0, 0, 0};
+    p->opcodes = s->opcodes_at == NULL ? none : s->opcodes_at->span;
+    p->protocol = s->protocol_at == NULL ? none : s->protocol_at->span;
+    p->root = root == NULL ? none : root->node.span;
+    for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
+        p->budgets[i] = s->budgets_at[i] == NULL ? none : s->budgets_at[i]->node.span;
+    }
+}
+
 static void model_fill(struct compilation *c, struct model *m, const struct settings *s,
                        struct row_def *const *rows, size_t count) {
     m->protocol_min = s->protocol_min;
@@ -406,6 +416,7 @@ static void channel_check(struct compilation *c, const struct ast_list *items, s
     if (fail_open != NULL) {
         fail_open_add_known(c, m, fail_open, rows, &count);
     }
+    places_fill(&m->places, s, root);
     model_fill(c, m, s, rows, count);
 }
 
@@ -477,11 +488,14 @@ static void blocks_check(struct compilation *c, const struct settings *own, cons
                          size_t channels) {
     struct compiled *out = c->compiled;
     struct settings *all = mem_alloc(c->mem, channels, sizeof *all);
-    for (const struct ast_node *n = unit_main(c)->file.items.first; n != NULL && all != NULL; n = n->next) {
+    const struct ast_item **blocks = mem_alloc(c->mem, channels, sizeof(const struct ast_item *));
+    for (const struct ast_node *n = unit_main(c)->file.items.first;
+         n != NULL && all != NULL && blocks != NULL; n = n->next) {
         const struct ast_item *channel = (const struct ast_item *)n;
         if (channel->kind != AST_CHANNEL || !channel_name_new(c, channel)) {
             continue;
         }
+        blocks[out->model_count] = channel;
         struct settings *s = &all[out->model_count];
         struct model *m = &out->models[out->model_count++];
         *s = *own;
@@ -493,8 +507,9 @@ static void blocks_check(struct compilation *c, const struct settings *own, cons
         uses_read(c, &channel->parts);
         channel_check(c, &channel->parts, s, m);
     }
-    if (all != NULL) {
+    if (all != NULL && blocks != NULL) {
         budgets_check(c, own, all, out->model_count);
+        withins_check(c, blocks);
     }
 }
 

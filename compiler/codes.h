@@ -79,6 +79,8 @@
     X(84, BAD_DATE)        /* no date of the calendar, YYYY-MM-DD */                           \
     X(85, EXPIRED)         /* a `fail_open` after its last day */                              \
     X(86, DEAD_DENY)       /* `deny` of what a row grants */                                   \
+    X(87, NOT_WITHIN)      /* `within' that could not be proved */                             \
+    X(88, BAD_CHANNEL)     /* `within' of no other channel of the policy */                    \
     X(90, GPERF)           /* gperf cannot be run, or failed */
 
 enum diag_code {

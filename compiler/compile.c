@@ -57,6 +57,7 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_USE:
         case AST_ROOT:
         case AST_CHANNEL:
+        case AST_WITHIN:
         case AST_FAIL_OPEN:
             if (!u->file.is_policy) {
                 diag_error(c->diag, item->node.span, P_FRAGMENT_SETS,
@@ -70,7 +71,9 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_TYPE:
         case AST_MODULE: break;
         }
-        if (item->kind == AST_FAIL_OPEN && u->file.is_policy) {
+        if (item->kind == AST_WITHIN && u->file.is_policy && items == &u->file.items) {
+            diag_error(c->diag, item->node.span, P_MISPLACED, "`within' is said of a channel, in its block");
+        } else if (item->kind == AST_FAIL_OPEN && u->file.is_policy) {
             fail_open_check(c, item);
         } else if (item->kind == AST_CHANNEL) {
             check_items(c, u, &item->parts); /* channels hold no channels */

@@ -49,7 +49,7 @@ static struct text opcodes_text(struct diff *d, const struct upk_policy *p, cons
 }
 
 static void compare_opcodes(struct diff *d) {
-    const struct diff_place *const at = diff_below(d, NULL, text_of("opcodes"));
+    const struct diff_place *const at = diff_top(d, DIFF_OF_OPCODES, 0, text_of("opcodes"));
     for (enum diff_grade grade = DIFF_LOW; grade <= DIFF_HIGH; grade++) {
         const struct text was = opcodes_text(d, d->old, d->new, grade),
                           is = opcodes_text(d, d->new, d->old, grade);
@@ -69,7 +69,7 @@ static void compare_protocols(struct diff *d) {
     if (new->protocol_min < old->protocol_min || new->protocol_max > old->protocol_max) how |= DIFF_WIDENED;
     if (old->protocol_min < new->protocol_min || old->protocol_max > new->protocol_max) how |= DIFF_NARROWED;
     if (how == 0) return;
-    diff_find(d, diff_below(d, NULL, text_of("protocol")), how, DIFF_LOW, protocol_text(d, old),
+    diff_find(d, diff_top(d, DIFF_OF_PROTOCOL, 0, text_of("protocol")), how, DIFF_LOW, protocol_text(d, old),
               protocol_text(d, new), "Streams of other protocols are read.");
 }
 
@@ -86,7 +86,7 @@ static void compare_budgets(struct diff *d) {
         if (was == is) continue;
         output_text(&d->scratch, "budget ");
         output_text(&d->scratch, budget_words[i].word);
-        const struct diff_place *const at = diff_below(d, NULL, diff_kept(d));
+        const struct diff_place *const at = diff_top(d, DIFF_OF_BUDGET, (uint32_t)i, diff_kept(d));
         diff_find(d, at, is > was ? DIFF_WIDENED : DIFF_NARROWED, DIFF_LOW,
                   budget_text(d, (enum upk_budget)i, was), budget_text(d, (enum upk_budget)i, is),
                   "Streams may cost more.");
@@ -94,7 +94,7 @@ static void compare_budgets(struct diff *d) {
 }
 
 static void compare_root(struct diff *d) {
-    const struct diff_place *const at = diff_below(d, NULL, text_of("root"));
+    const struct diff_place *const at = diff_top(d, DIFF_OF_ROOT, 0, text_of("root"));
     const uint32_t was = d->old->flags & UPK_POLICY_ROOT_CYCLIC, is = d->new->flags &UPK_POLICY_ROOT_CYCLIC;
     diff_types(d, at, d->old->root, d->new->root, DIFF_BOTH);
     if (was == is) return;
@@ -118,22 +118,26 @@ static void find_exhausted(struct diff *d) {
     if (how == 0) return;
     d->findings.count = 0;
     d->more = false;
-    diff_find(d, diff_below(d, NULL, text_of("types")), DIFF_BOTH, DIFF_HIGH, none, none,
+    diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("types")), DIFF_BOTH, DIFF_HIGH, none, none,
               "What is taken could not be shown to be contained in what was: there is too much to compare.");
+}
+
+static void compare_all(struct diff *d) {
+    compare_opcodes(d);
+    compare_protocols(d);
+    compare_budgets(d);
+    compare_root(d);
+    diff_rows(d);
+    diff_names(d);
+    diff_opens(d);
+    find_exhausted(d);
 }
 
 static bool compare(const struct upk_policy *old, const struct upk_policy *new, struct output *o,
                     unsigned *how) {
     struct diff d;
     if (!diff_init(&d, old, new, o->mem)) return false;
-    compare_opcodes(&d);
-    compare_protocols(&d);
-    compare_budgets(&d);
-    compare_root(&d);
-    diff_rows(&d);
-    diff_names(&d);
-    diff_opens(&d);
-    find_exhausted(&d);
+    compare_all(&d);
     put_head(new, o);
     diff_put_findings(&d, o);
     *how = d.how;
@@ -154,4 +158,23 @@ bool diff_channel(const struct upk_policy *old, const struct upk_policy *new, st
     }
     *verdict = (struct diff_verdict){(how & DIFF_WIDENED) != 0, (how & DIFF_NARROWED) != 0};
     return !o->mem->failed;
+}
+
+bool diff_widened(const struct upk_policy *old, const struct upk_policy *new, struct mem *m,
+                  struct diff_found **all, size_t *count) {
+    struct diff d;
+    *all = NULL;
+    *count = 0;
+    if (!diff_init(&d, old, new, m)) return false;
+    d.asked = DIFF_WIDENED;
+    compare_all(&d);
+    /* The verdict counts: something may widen for which no place is known. */
+    if (d.how & DIFF_WIDENED && d.findings.count == 0)
+        diff_find(&d, diff_top(&d, DIFF_OF_ALL, 0, text_of("types")), DIFF_WIDENED, DIFF_HIGH,
+                  (struct text){"", 0}, (struct text){"", 0},
+                  "What is taken could not be shown to be contained in what was.");
+    *all = mem_alloc(m, d.findings.count, sizeof **all);
+    const struct diff_finding *const findings = d.findings.items;
+    for (; *all && *count < d.findings.count; ++*count) (*all)[*count] = findings[*count].what;
+    return !m->failed;
 }

@@ -28,4 +28,26 @@ struct diff_verdict {
 bool diff_channel(const struct upk_policy *old, const struct upk_policy *new, struct output *o,
                   struct diff_verdict *verdict);
 
+/* What a finding is about. */
+enum diff_subject {
+    DIFF_OF_ALL, /* nothing by itself */
+    DIFF_OF_OPCODES,
+    DIFF_OF_PROTOCOL,
+    DIFF_OF_BUDGET, /* index: enum upk_budget */
+    DIFF_OF_ROOT,
+    DIFF_OF_ROW /* index: row of new */
+};
+
+struct diff_found { /* texts live as long as the arena */
+    enum diff_subject subject;
+    uint32_t index;
+    struct text place, old, new; /* an empty one: nothing */
+    const char *sentence;
+};
+
+/* What new may grant more, and nothing else: *all, in the arena.  *count is 0 where it is proved that there is nothing.  false: out
+ * of memory. */
+bool diff_widened(const struct upk_policy *old, const struct upk_policy *new, struct mem *m,
+                  struct diff_found **all, size_t *count);
+
 #endif

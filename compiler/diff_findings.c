@@ -8,19 +8,11 @@
 
 enum { MOST_FINDINGS = 1000, MOST_TEXT = 160, MOST_PIECES = 24 };
 
-struct finding {
-    unsigned how;
-    enum diff_grade grade;
-    struct text place, was, is;
-    const char *sentence;
-    size_t number;
-};
-
 static const char *const grade_words[] = {"low", "medium", "high"};
 
 bool diff_init(struct diff *d, const struct upk_policy *old, const struct upk_policy *new, struct mem *m) {
-    *d = (struct diff){.mem = m, .old = old, .new = new};
-    array_init(&d->findings, m, sizeof(struct finding));
+    *d = (struct diff){.mem = m, .old = old, .new = new, .asked = DIFF_BOTH};
+    array_init(&d->findings, m, sizeof(struct diff_finding));
     output_init(&d->scratch, m);
     return inclusion_init(&d->into_old, new, old, m) && inclusion_init(&d->into_new, old, new, m) &&
            type_lines_init(&d->old_lines, old, m) && type_lines_init(&d->new_lines, new, m);
@@ -50,11 +42,20 @@ struct text diff_type_text(struct diff *d, bool of_new, uint32_t type) {
     return diff_kept(d);
 }
 
-const struct diff_place *diff_below(struct diff *d, const struct diff_place *up, struct text piece) {
+static const struct diff_place *place_new(struct diff *d, struct diff_place at) {
     struct diff_place *const place = mem_alloc(d->mem, 1, sizeof *place);
-    if (!place) return NULL;
-    *place = (struct diff_place){up, piece};
+    if (place) *place = at;
     return place;
+}
+
+const struct diff_place *diff_top(struct diff *d, enum diff_subject subject, uint32_t index,
+                                  struct text piece) {
+    return place_new(d, (struct diff_place){NULL, piece, subject, index});
+}
+
+const struct diff_place *diff_below(struct diff *d, const struct diff_place *up, struct text piece) {
+    if (!up) return NULL;
+    return place_new(d, (struct diff_place){up, piece, up->subject, up->index});
 }
 
 const struct diff_place *diff_below_name(struct diff *d, const struct diff_place *up, const char *before,
@@ -89,26 +90,30 @@ static struct text place_text(struct diff *d, const struct diff_place *at) {
 
 void diff_find(struct diff *d, const struct diff_place *at, unsigned how, enum diff_grade grade,
                struct text was, struct text is, const char *sentence) {
+    how &= d->asked;
     d->how |= how;
-    if (how == 0 || d->mem->failed) return;
+    if (how == 0 || d->mem->failed || !at) return;
     if (d->findings.count >= MOST_FINDINGS) {
         d->more = true;
         return;
     }
-    const struct finding f = {.how = how,
-                              .grade = how & DIFF_WIDENED ? grade : DIFF_LOW,
-                              .place = place_text(d, at),
-                              .was = was,
-                              .is = is,
-                              .sentence = how & DIFF_WIDENED ? sentence : "Less is taken than before.",
-                              .number = d->findings.count};
+    const struct diff_found what = {.subject = at->subject,
+                                    .index = at->index,
+                                    .place = place_text(d, at),
+                                    .old = was,
+                                    .new = is,
+                                    .sentence = how &DIFF_WIDENED ? sentence : "Less is taken than before."};
+    const struct diff_finding f = {.how = how,
+                                   .grade = how & DIFF_WIDENED ? grade : DIFF_LOW,
+                                   .what = what,
+                                   .number = d->findings.count};
     array_add(&d->findings, &f);
 }
 
 static int compare_findings(const void *a, const void *b) {
-    const struct finding *const x = a, *const y = b;
+    const struct diff_finding *const x = a, *const y = b;
     if (x->grade != y->grade) return x->grade > y->grade ? -1 : 1;
-    const int c = text_compare(x->place, y->place);
+    const int c = text_compare(x->what.place, y->what.place);
     return c != 0 ? c : (x->number > y->number) - (x->number < y->number);
 }
 
@@ -124,7 +129,7 @@ static const char *word_of(unsigned how) {
     return how == DIFF_WIDENED ? "widened" : how == DIFF_NARROWED ? "narrowed" : "changed";
 }
 
-static void put_counts(const struct finding *all, size_t count, struct output *o) {
+static void put_counts(const struct diff_finding *all, size_t count, struct output *o) {
     size_t counts[DIFF_HIGH + 1] = {0};
     for (size_t i = 0; i < count; i++) counts[all[i].grade] += (all[i].how & DIFF_WIDENED) != 0;
     for (size_t g = DIFF_HIGH + 1; g-- > 0;) {
@@ -133,7 +138,7 @@ static void put_counts(const struct finding *all, size_t count, struct output *o
 }
 
 void diff_put_findings(struct diff *d, struct output *o) {
-    struct finding *const all = d->findings.items;
+    struct diff_finding *const all = d->findings.items;
     const size_t count = d->findings.count;
     output_text(o, d->how == 0 ? "same" : d->how == DIFF_BOTH ? "widened and narrowed" : word_of(d->how));
     put_counts(all, count, o);
@@ -141,11 +146,11 @@ void diff_put_findings(struct diff *d, struct output *o) {
     if (count > 1) qsort(all, count, sizeof *all, compare_findings);
     for (size_t i = 0; i < count; i++) {
         output_print(o, "  %s %s ", grade_words[all[i].grade], word_of(all[i].how));
-        output_bytes(o, all[i].place.at, all[i].place.len);
-        put_text(o, ": was ", all[i].was);
-        put_text(o, ", is ", all[i].is);
+        output_bytes(o, all[i].what.place.at, all[i].what.place.len);
+        put_text(o, ": was ", all[i].what.old);
+        put_text(o, ", is ", all[i].what.new);
         output_text(o, ". ");
-        output_text(o, all[i].sentence);
+        output_text(o, all[i].what.sentence);
         output_text(o, "\n");
     }
     if (d->more) output_print(o, "  and more than these %d\n", MOST_FINDINGS);

@@ -5,6 +5,7 @@
 #ifndef COMPILER_DIFF_FINDINGS_H
 #define COMPILER_DIFF_FINDINGS_H
 
+#include "diff.h"
 #include "inclusion.h"
 #include "list_type.h"
 
@@ -17,6 +18,15 @@ enum { DIFF_WIDENED = 1, DIFF_NARROWED = 2, DIFF_BOTH = 3 };
 struct diff_place {
     const struct diff_place *up;
     struct text piece; /* with what stands before it: " state", ".code", "[]" */
+    enum diff_subject subject;
+    uint32_t index;
+};
+
+struct diff_finding {
+    unsigned how;
+    enum diff_grade grade;
+    struct diff_found what;
+    size_t number;
 };
 
 struct diff {
@@ -24,8 +34,9 @@ struct diff {
     const struct upk_policy *old, *new;
     struct inclusion into_old, into_new; /* of new in old: else it is widened; of old in new: else narrowed */
     struct type_lines old_lines, new_lines;
+    unsigned asked;        /* of that alone there are findings */
     unsigned how;          /* of the whole channel */
-    struct array findings; /* struct finding */
+    struct array findings; /* struct diff_finding */
     bool more;             /* there is more than is listed */
     struct output scratch; /* of texts in the making */
 };
@@ -41,6 +52,8 @@ void diff_find(struct diff *d, const struct diff_place *at, unsigned how, enum d
 void diff_put_findings(struct diff *d, struct output *o);
 
 /* NULL: out of memory, which sticks. */
+const struct diff_place *diff_top(struct diff *d, enum diff_subject subject, uint32_t index,
+                                  struct text piece);
 const struct diff_place *diff_below(struct diff *d, const struct diff_place *up, struct text piece);
 /* A name behind `before`, as a policy writes it. */
 const struct diff_place *diff_below_name(struct diff *d, const struct diff_place *up, const char *before,

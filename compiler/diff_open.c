@@ -14,12 +14,18 @@ static bool same_text(const struct upk_policy *p, struct upk_text a, const struc
     return text_equal(policy_text(p, a), policy_text(q, b));
 }
 
-static bool asks_for(const struct upk_policy *p, const struct upk_policy *q, const struct upk_open *open) {
-    for (uint32_t k = 1; k < p->open_count; k++) {
-        const struct upk_open *const own = &p->opens[k];
-        if (own->kind == open->kind && same_text(p, own->module, q, open->module) &&
-            same_text(p, own->qualname, q, open->qualname))
+/* Of `subclasses of` also where the other side's `fail_open` takes its place: then the rows are compared (inclusion.c). */
+static bool asks_for(const struct inclusion *i, const struct upk_open *open) {
+    const struct upk_policy *const x = i->x, *const y = i->y;
+    const uint32_t row = i->rows[open->row];
+    for (uint32_t k = 1; k < y->open_count; k++) {
+        const struct upk_open *const there = &y->opens[k];
+        if (there->kind != open->kind) {
+            if (open->kind == UPK_OPEN_SUBCLASSES && row != 0 && row == there->row) return true;
+        } else if (same_text(y, there->module, x, open->module) &&
+                   same_text(y, there->qualname, x, open->qualname)) {
             return true;
+        }
     }
     return false;
 }
@@ -35,35 +41,48 @@ static struct text open_text(struct diff *d, const struct upk_policy *p, const s
     return diff_kept(d);
 }
 
-/* What p asks for and q does not. */
-static bool find_opens(struct diff *d, const struct upk_policy *p, const struct upk_policy *q, unsigned how) {
-    bool found = false;
-    for (uint32_t k = 1; k < p->open_count && !diff_is_full(d); k++) {
-        if (asks_for(q, p, &p->opens[k])) continue;
-        const struct text text = open_text(d, p, &p->opens[k]), none = {"", 0};
+/* What x asks for and y does not. */
+static void find_opens(struct diff *d, const struct inclusion *i, unsigned how) {
+    for (uint32_t k = 1; k < i->x->open_count; k++) {
+        if (asks_for(i, &i->x->opens[k])) continue;
+        const struct text text = open_text(d, i->x, &i->x->opens[k]), none = {"", 0};
         const bool added = how == DIFF_WIDENED;
-        diff_find(d, diff_below(d, NULL, text_of("names without a row")), how, DIFF_HIGH, added ? none : text,
-                  added ? text : none, "The host may be asked for names that no row lists.");
-        found = true;
+        diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_HIGH,
+                  added ? none : text, added ? text : none,
+                  "The host may be asked for names that no row lists.");
     }
-    return found;
 }
 
 /* ---- what is denied ------------------------------------------------------------ */
 
-/* An exact path, or below one whose whole tree is denied; a `never` covers what a `fail_open` denies. */
-static bool covers(const struct upk_policy *p, const struct upk_deny *a, const struct upk_policy *q,
-                   const struct upk_deny *b) {
-    const struct text path = policy_text(p, a->path), other = policy_text(q, b->path);
-    if (b->flags & UPK_DENY_NEVER && !(a->flags & UPK_DENY_NEVER)) return false;
-    if (text_equal(path, other)) return a->kind == b->kind || a->kind == UPK_DENY_TREE;
-    return a->kind == UPK_DENY_TREE && other.len > path.len && other.at[path.len] == '.' &&
-           text_equal((struct text){other.at, path.len}, path);
+/* The first entry that is not before the path. */
+static uint32_t first_of(const struct upk_policy *p, struct text path) {
+    uint32_t lo = 1, hi = p->deny_count;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (text_compare(policy_text(p, p->denies[mid].path), path) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
+/* This path, or a module below one whose whole tree is denied; a `never` covers what a `fail_open` denies.  A name is denied with
+ * what inherits from it, wherever that is: so it is by this name alone. */
 static bool denies(const struct upk_policy *p, const struct upk_policy *q, const struct upk_deny *deny) {
-    for (uint32_t k = 1; k < p->deny_count; k++) {
-        if (covers(p, &p->denies[k], q, deny)) return true;
+    const struct text path = policy_text(q, deny->path);
+    for (size_t end = 1; end <= path.len; end++) {
+        if (end != path.len && path.at[end] != '.') continue;
+        const struct text top = {path.at, end};
+        for (uint32_t k = first_of(p, top);
+             k < p->deny_count && text_equal(policy_text(p, p->denies[k].path), top); k++) {
+            const struct upk_deny *const own = &p->denies[k];
+            const bool same = end == path.len && own->kind == deny->kind,
+                       tree = own->kind == UPK_DENY_TREE && deny->kind != UPK_DENY_NAME;
+            if ((same || tree) && (own->flags & UPK_DENY_NEVER || !(deny->flags & UPK_DENY_NEVER)))
+                return true;
+        }
     }
     return false;
 }
@@ -76,43 +95,70 @@ static struct text deny_text(struct diff *d, const struct upk_policy *p, const s
     return diff_kept(d);
 }
 
+/* Of one line, what is written tells of its other paths. */
+static bool is_said(const struct array *said, const struct upk_deny *deny) {
+    const struct upk_deny *const all = said->items;
+    for (size_t i = 0; i < said->count; i++) {
+        if (all[i].file == deny->file && all[i].line == deny->line) return true;
+    }
+    return false;
+}
+
+static void find_denies_of(struct diff *d, const struct upk_policy *p, const struct upk_policy *q,
+                           uint32_t written, struct array *said, unsigned how) {
+    for (uint32_t k = 1; k < q->deny_count; k++) {
+        const struct upk_deny *const deny = &q->denies[k];
+        if ((deny->flags & UPK_DENY_WRITTEN) != written || denies(p, q, deny)) continue;
+        if (written == 0 && is_said(said, deny)) continue;
+        if (written != 0 && !diff_is_full(d)) array_add(said, deny);
+        const struct text text = deny_text(d, q, deny), none = {"", 0};
+        const bool gone = how == DIFF_WIDENED;
+        diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_HIGH,
+                  gone ? text : none, gone ? none : text, "Less is denied of the names that no row lists.");
+    }
+}
+
 /* What p, where it asks, denies no more. */
 static void find_denies(struct diff *d, const struct upk_policy *p, const struct upk_policy *q,
                         unsigned how) {
-    for (uint32_t k = 1; k < q->deny_count && p->open_count > 1 && !diff_is_full(d); k++) {
-        if (denies(p, q, &q->denies[k])) continue;
-        const struct text text = deny_text(d, q, &q->denies[k]), none = {"", 0};
-        const bool gone = how == DIFF_WIDENED;
-        diff_find(d, diff_below(d, NULL, text_of("names without a row")), how, DIFF_HIGH, gone ? text : none,
-                  gone ? none : text, "Less is denied of the names that no row lists.");
-    }
+    struct array said; /* struct upk_deny */
+    array_init(&said, d->mem, sizeof(struct upk_deny));
+    if (p->open_count <= 1) return;
+    find_denies_of(d, p, q, UPK_DENY_WRITTEN, &said, how);
+    find_denies_of(d, p, q, 0, &said, how);
 }
 
 /* ---- both ------------------------------------------------------------ */
 
-/* Why p is not within q though all that p lists is: `other` is where q asks for more. */
-static void find_others(struct diff *d, const struct upk_policy *p, const struct upk_policy *q, bool other,
+/* Names that are asked for here, and have a row of their own there, or that of a base that is none here. */
+static void find_others(struct diff *d, const struct inclusion *i, const struct inclusion *back,
                         unsigned how) {
-    const struct text none = {"", 0};
-    if (p->open_count <= 1 || (!other && !diff_lacks_names(p, q))) return;
-    diff_find(d, diff_below(d, NULL, text_of("names without a row")), how, DIFF_MEDIUM, none, none,
+    const struct text here = text_of("the host's to know"), there = text_of("rows that say them");
+    bool other = diff_lacks_names(i->x, i->y);
+    for (uint32_t k = 1; k < i->y->open_count && !other; k++)
+        other = i->y->opens[k].kind == UPK_OPEN_SUBCLASSES && !asks_for(back, &i->y->opens[k]);
+    if (i->x->open_count <= 1 || !other) return;
+    const bool of_new = how == DIFF_WIDENED;
+    diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_MEDIUM,
+              of_new ? there : here, of_new ? here : there,
               "Names that had a row of their own, or another one, are the host's to know.");
 }
 
+/* Between versions alone: of channels of one file both end with what ends first. */
 static void find_until(struct diff *d) {
     const struct text was = policy_text(d->old, d->old->until), is = policy_text(d->new, d->new->until);
-    if (was.len == 0 || is.len == 0 || text_equal(was, is)) return;
-    diff_find(d, diff_below(d, NULL, text_of("fail_open until")),
+    if (was.len == 0 || is.len == 0 || text_equal(was, is) || d->asked != DIFF_BOTH) return;
+    diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("fail_open until")),
               text_compare(is, was) > 0 ? DIFF_WIDENED : DIFF_NARROWED, DIFF_MEDIUM, was, is,
               "It may be compiled for longer.");
 }
 
 void diff_opens(struct diff *d) {
-    const bool more = find_opens(d, d->new, d->old, DIFF_WIDENED),
-               less = find_opens(d, d->old, d->new, DIFF_NARROWED);
+    find_opens(d, &d->into_old, DIFF_WIDENED);
+    find_opens(d, &d->into_new, DIFF_NARROWED);
     find_denies(d, d->new, d->old, DIFF_WIDENED);
     find_denies(d, d->old, d->new, DIFF_NARROWED);
-    find_others(d, d->new, d->old, less, DIFF_WIDENED);
-    find_others(d, d->old, d->new, more, DIFF_NARROWED);
+    find_others(d, &d->into_old, &d->into_new, DIFF_WIDENED);
+    find_others(d, &d->into_new, &d->into_old, DIFF_NARROWED);
     find_until(d);
 }

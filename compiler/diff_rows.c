@@ -13,7 +13,8 @@ static const char *const verb_words[] = {"", "ref", "const", "call", "new", "fun
 const struct diff_place *diff_row_place(struct diff *d, const struct upk_policy *p,
                                         const struct upk_row *row) {
     type_put_qualified(&d->scratch, p, row->module, row->qualname);
-    return diff_below(d, NULL, diff_kept(d));
+    const uint32_t index = p == d->new ? (uint32_t)(row - p->rows) : 0;
+    return diff_top(d, index != 0 ? DIFF_OF_ROW : DIFF_OF_ALL, index, diff_kept(d));
 }
 
 /* ---- rows of one side ------------------------------------------------------------ */

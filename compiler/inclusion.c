@@ -62,6 +62,26 @@ static void map_rows(struct inclusion *i) {
     }
 }
 
+static uint32_t class_row_of(const struct upk_policy *p) {
+    for (uint32_t k = 1; k < p->open_count; k++) {
+        if (p->opens[k].kind == UPK_OPEN_CLASS) return p->opens[k].row;
+    }
+    return 0;
+}
+
+/* Where y has no row for the subclasses of a base, but takes whatever class there is, they are made by that row, and are of its
+ * class, which y's types do not say; neither do they say the base, or it would be among its classes. */
+static void map_opens(struct inclusion *i) {
+    const uint32_t row = class_row_of(i->y);
+    for (uint32_t k = 1; k < i->x->open_count && row != 0; k++) {
+        const struct upk_open *const open = &i->x->opens[k];
+        const uint32_t class = i->x->forms[i->x->rows[open->row].first_form].result;
+        if (open->kind != UPK_OPEN_SUBCLASSES || i->rows[open->row] != 0 || i->classes[class] != 0) continue;
+        i->rows[open->row] = row;
+        i->classes[class] = i->y->forms[i->y->rows[row].first_form].result;
+    }
+}
+
 bool inclusion_init(struct inclusion *i, const struct upk_policy *x, const struct upk_policy *y,
                     struct mem *m) {
     *i = (struct inclusion){.x = x, .y = y, .mem = m};
@@ -76,6 +96,7 @@ bool inclusion_init(struct inclusion *i, const struct upk_policy *x, const struc
     if (!i->classes || !i->rows || !i->x_alike || !i->y_alike) return false;
     map_classes(i);
     map_rows(i);
+    map_opens(i);
     return true;
 }
 

@@ -131,6 +131,17 @@ struct model_deny {
     uint32_t file, line; /* as of a form */
 };
 
+/* Another channel of the policy, which is to accept all that this one accepts (within.h). */
+struct model_within {
+    size_t other;   /* index among the models */
+    struct span at; /* its name behind `within` */
+};
+
+/* Where settings in effect are said, for messages; zeros: they are the default. */
+struct model_places {
+    struct span opcodes, protocol, root, budgets[UPK_BUDGET_COUNT];
+};
+
 struct model {
     struct text policy;  /* dotted, as written */
     struct text channel; /* empty: the policy has no channel blocks */
@@ -151,6 +162,9 @@ struct model {
     /* Of `fail_open`; empty: there is none. */
     struct text until, because;
     uint32_t until_file, until_line;
+    struct model_within *withins;
+    size_t within_count;
+    struct model_places places;
 };
 
 /* In include order: a file comes after those that it includes.  The digest is over `bytes` in this order. */

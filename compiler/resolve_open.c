@@ -179,7 +179,6 @@ static struct row_def *block_row(struct compilation *c, const struct ast_item *i
         def->row.flags |= UPK_ROW_CLASS | UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
         all[1] = all[2] = *made;
         all[2].verb = UPK_VERB_NEW;
-        all[2].kw = any_record(c);
     }
     for (size_t i = 0; i < forms; i++) {
         all[i].result = name;
@@ -196,6 +195,9 @@ static struct row_def *open_row(struct compilation *c, const struct ast_item *it
     if (def != NULL) {
         def->row.open = open;
         def->row.flags |= UPK_ROW_OPEN;
+        if (made != NULL) {
+            def->row.forms[2].kw = any_record(c);
+        }
     }
     return def;
 }

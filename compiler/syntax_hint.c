@@ -130,7 +130,9 @@ static const char *hint_of_statement(const struct scene *x) {
         return "a file has one header; another file is included";
     }
     if (x->block == TOK_CHANNEL) {
-        return "a channel holds opcodes, protocol, budget, never, use and root; all else stands in the file";
+        return "a channel holds opcodes, protocol, budget, never, use, root, within and fail_open; all else "
+               "stands in "
+               "the file";
     }
     if (x->block == TOK_MODULE && tokens_begin_statement(x->found)) {
         return "the block of a module holds its rows; all else stands in the file";

@@ -51,6 +51,7 @@ bool tokens_begin_statement(int kind) {
     case TOK_NEVER:
     case TOK_USE:
     case TOK_ROOT:
+    case TOK_WITHIN:
     case TOK_FAIL_OPEN: return true;
     default: return begins_item(kind) || tokens_begin_row(kind);
     }

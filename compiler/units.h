@@ -199,6 +199,10 @@ bool check_has_signature(enum upk_check check);
 /* Some row has a check that holds values against the budget `digits'. */
 bool checks_count_digits(const struct compilation *c);
 
+/* check_within.c: what `within` names, of the blocks that the models are of, in their order; the proof comes with the tables
+ * (within.h). */
+void withins_check(struct compilation *c, const struct ast_item *const *channels);
+
 /* check_results.c: after references_check */
 void results_check(struct compilation *c);
 

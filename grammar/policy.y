@@ -91,6 +91,7 @@ static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
 %token <word> DATACLASS "dataclass" NAMEDTUPLE "namedtuple" ENUM "enum" FLAG "flag" EXCEPTION "exception"
 %token <word> PYDANTIC "pydantic"
 %token <word> FAIL_OPEN "fail_open" UNTIL "until" DENY "deny" SUBCLASSES "subclasses"
+%token <word> WITHIN "within"
 %token <word> ENVIRONMENT "environment" INHERIT "inherit" MANIFEST "manifest" BASE "base" WHERE "where"
 %token <word> VALUE "value" MAX "max"
 %token <word> SET "set" HOME "home" CONFINEMENT "confinement" LINUX "linux" MACOS "macos" NETWORK "network"
@@ -108,7 +109,7 @@ static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
 %type <list> fields channel_items members denies
 %type <node> arg elem field step limit scope member
 %type <type> type atom record literal0 opt_record
-%type <item> item setting fail_open unsupported_item
+%type <item> item setting within fail_open unsupported_item
 %type <row> row template
 %type <maker> alt make funcalt
 %type <flag> opt_import opt_cyclic
@@ -148,6 +149,7 @@ item
         { $$ = syntax_item(s, AST_MODULE, $1, @$); $$->name = $2; $$->flag = $3; $$->parts = $5; }
     | CHANNEL word "{" channel_items "}"
         { $$ = syntax_item(s, AST_CHANNEL, $1, @$); $$->name = $2; $$->parts = $4; }
+    | within
     | fail_open
     | unsupported_item
     | error ";"
@@ -179,10 +181,17 @@ channel_items
         { $$ = no_list; }
     | channel_items setting
         { $$ = $1; syntax_add(&$$, &$2->node); }
+    | channel_items within
+        { $$ = $1; syntax_add(&$$, &$2->node); }
     | channel_items fail_open
         { $$ = $1; syntax_add(&$$, &$2->node); }
     | channel_items error ";"
         { $$ = $1; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
+within
+    : WITHIN words ";"
+        { $$ = syntax_item(s, AST_WITHIN, $1, @$); $$->names = $2; }
     ;
 
 fail_open
@@ -553,7 +562,7 @@ kw
     : POLICY | FRAGMENT | INCLUDE | OPCODES | EXCEPT | PROTOCOL | BUDGET | NEVER | ALIAS | TYPE | MODULE
     | CLASS | FUNC | CONST | CALL | NEW | KW | STATE | ITEMS | PAIRS | ADDS | CHECK | CHANNEL | USE | ROOT
     | OF | BASE | IMPORT | NETWORK | PERSID | MASK | CHARS | DATACLASS | NAMEDTUPLE | ENUM | FLAG
-    | EXCEPTION | PYDANTIC | RUNS | CYCLIC | MANIFEST | UNTIL | DENY | SUBCLASSES | ENVIRONMENT | INHERIT
+    | EXCEPTION | PYDANTIC | RUNS | CYCLIC | MANIFEST | UNTIL | DENY | SUBCLASSES | WITHIN | ENVIRONMENT | INHERIT
     | VALUE | MAX | SET | HOME | CONFINEMENT | LINUX | MACOS | REQUIRE | OPT_IN | T_NONE | T_BOOL | T_TRUE
     | T_FALSE | T_INT | T_FLOAT | T_FINITE | T_STR | T_TEXT | T_BYTES | T_BYTEARRAY | T_BUFFER | T_ANY
     | T_LIST | T_FROZENSET | T_DICT | T_TUPLE
