@@ -61,9 +61,10 @@ static const struct {
 static const struct {
     const char *module, *names;
 } callables[] = {
+    /* The last are what those of `types` call themselves. */
     {"builtins",
      " eval exec compile __import__ open getattr setattr delattr globals locals vars input breakpoint type "
-     "function code method module "}, /* what those of `types' call themselves */
+     "function code method module "},
     {"asyncio", " create_subprocess_exec create_subprocess_shell "},
     {"types", " FunctionType CodeType LambdaType MethodType ModuleType "},
     {"functools", " partial partialmethod reduce "},
@@ -84,6 +85,33 @@ static const struct {
     {"pandas.io.pickle", " read_pickle "},
     {"concurrent.futures.process", " _rebuild_exc "},
     {"tblib.pickling_support", " unpickle_traceback "},
+    /* Files are opened, servers called, programs started when these are made, or their subclasses. */
+    {"aifc", " open Aifc_read Aifc_write "},
+    {"bz2", " open BZ2File "},
+    {"dbm", " open "},
+    {"dbm.dumb", " open _Database "},
+    {"fileinput", " input FileInput "},
+    {"ftplib", " FTP "},
+    {"gzip", " open GzipFile "},
+    {"imaplib", " IMAP4 "},
+    {"logging", " FileHandler "},
+    {"logging.config", " dictConfig fileConfig listen DictConfigurator "},
+    {"lzma", " open LZMAFile "},
+    {"mailbox", " Mailbox "},
+    {"nntplib", " NNTP "},
+    {"pkgutil", " resolve_name "},
+    {"poplib", " POP3 "},
+    {"smtplib", " SMTP "},
+    {"socketserver", " TCPServer UDPServer "},
+    {"sqlite3", " connect Connection "},
+    {"sunau", " open Au_read Au_write "},
+    {"tarfile", " open TarFile "},
+    {"telnetlib", " Telnet "},
+    {"tempfile", " mkdtemp mkstemp NamedTemporaryFile TemporaryDirectory TemporaryFile "},
+    {"tkinter", " Tcl Tk "},
+    {"urllib.request", " urlopen urlretrieve "},
+    {"wave", " open Wave_read Wave_write "},
+    {"zipfile", " PyZipFile ZipFile "},
 };
 
 static bool word_in(const char *words, const uint8_t *name, size_t len) {

@@ -26,7 +26,8 @@ def listed_names():
 def known_names():
     """(module names, {module: callables}) of the two tables in runtime/dangerous.c."""
     with open("runtime/dangerous.c", encoding="utf-8") as file:
-        modules, callables = re.findall(r"\}\s*(modules|callables)\[\] = \{(.*?)^\};", file.read(), re.M | re.S)
+        text = re.sub(r'"\n *"', "", file.read())  # one text of two lines
+    modules, callables = re.findall(r"\}\s*(modules|callables)\[\] = \{(.*?)^\};", text, re.M | re.S)
     return (re.findall(r'\{"([\w.]+)",', modules[1]),
             {module: words.split() for module, words in re.findall(r'\{"([\w.]+)",\s*"([^"]*)"\}', callables[1])})
 
@@ -52,7 +53,7 @@ def check_names(policyc, names, folder):
 def main():
     names, text = listed_names()
     tally.check(len(names) > 200 and len(names) == len(set(names)), "names: few, or one twice")
-    tally.check("*" not in text and not re.search(r"\b(module|opcodes)\b", text), "%s holds more than exact names" % LIST)
+    tally.check("*" not in text and not re.search(r"(?<!::)\b(module|opcodes)\b", text), "%s holds more than exact names" % LIST)
     modules, callables = known_names()
     tally.check(len(modules) > 20 and len(callables) > 10, "runtime/dangerous.c: tables not found")
     known = {(module, word) for module, words in callables.items() for word in words}
