@@ -225,6 +225,15 @@ def gadgets_of_the_library(g):
               "linecache::getlines", "gc::get_objects", "atexit::register", "site::addsitedir", "inspect::getsource", "builtins::print",
               "builtins::dir", "_codecs::lookup", "_imp::create_builtin", "zipimport::zipimporter", "builtins::__loader__",
               "open_guard::objects", "open_guard::RefusedError.__init__", "tblib_samples::sys", "json::decoder", "json::scanner"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "made")
+        for name in ("sqlite3::Connection", "sqlite3.dbapi2::Connection", "gzip::GzipFile", "zipfile::ZipFile", "tarfile::TarFile", "bz2::BZ2File",
+                     "lzma::LZMAFile", "tempfile::TemporaryDirectory", "logging::FileHandler", "logging.handlers::RotatingFileHandler",
+                     "socketserver::TCPServer", "http.server::HTTPServer", "mailbox::Maildir", "smtplib::SMTP_SSL", "wave::Wave_write"):
+            __import__(name.split("::")[0])
+            for of in (policy, bare):
+                refusal(of, assemble(call(name, path, "w"), 4))
+        check(os.listdir(folder) == [], "made: %s" % os.listdir(folder))
     before = dict(vars(json))
     for name in sorted(hidden):
         for of in (policy, bare):
