@@ -8,6 +8,7 @@ Then the same by every other CPython that is found, for which the module is buil
 import collections
 import copyreg
 import cProfile
+import csv
 import dataclasses
 import datetime
 import decimal
@@ -24,10 +25,13 @@ import pathlib
 import pickle
 import pkgutil
 import pydoc
+import random
 import shelve
 import signal
 import site
 import sqlite3
+import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -53,7 +57,7 @@ PROTOCOLS = (2, 4, pickle.HIGHEST_PROTOCOL)
 NAME_CODES = ("R201", "R216", "R217", "R218", "R219", "R224")
 
 # Loaded, so that nothing is refused for that it is not.
-LOADED = (cProfile, gzip, inspect, linecache, logging, operator, pkgutil, pydoc, shelve, signal, site, sqlite3, subprocess, tempfile,
+LOADED = (cProfile, csv, gzip, inspect, linecache, logging, operator, pkgutil, pydoc, random, shelve, signal, site, sqlite3, ssl, struct, subprocess, tempfile,
           unittest.mock)
 
 
@@ -289,6 +293,17 @@ def unsafe_places(g):
         honest = UnicodeDecodeError("utf-8", b"abc", 1, 2, "r")
         check(str(policy.loads(dumps(honest))) == str(honest), "an honest one")
         refusal(policy, assemble(call("builtins::UnicodeDecodeError", "utf-8", b"abc", 1, 2, "r", state=[{"start": -9}]), 4), "native", ("R223",))
+
+
+def instances_are_whole(g):
+    """What C has in them is set, or they would end the process when they are used."""
+    policy = g.objects.allow_fail_open()
+    for name in ("builtins::staticmethod", "abc::abstractstaticmethod", "_struct::Struct", "_csv::Reader", "_csv::reader", "_ssl::_SSLSocket"):
+        module, attribute = name.split("::")
+        if isinstance(getattr(sys.modules.get(module), attribute, None), type):
+            refusal(policy, assemble(new(name), 4), "recipe", ("R222",))
+    for name in ("open_samples::Stack", "open_samples::Bag", "open_samples::Acts", "open_samples::Bench", "random::Random"):
+        repr(policy.loads(assemble(new(name), 4)))
 
 
 # ---- what comes through
@@ -643,7 +658,7 @@ def main():
     g = guard(sys.argv[1], "open_guard")
     tblib_samples.install()
     tests = [consent_is_said, consent_and_types, reducers, attacks_by_hand, names_from_the_memo, getattr_of_the_stream, extension_codes,
-             gadgets_of_the_library, functions_as_values, classes_stay, unsafe_places, deep_objects, sharing, values_and_classes, nothing_runs,
+             gadgets_of_the_library, functions_as_values, classes_stay, unsafe_places, instances_are_whole, deep_objects, sharing, values_and_classes, nothing_runs,
              what_was_judged_is_built, subclasses, base_that_is_object, ladder, find_class_is_not_asked, threads, interpreters]
     if not sanitized():
         tests += [nothing_is_left, memory_ends]

@@ -42,25 +42,13 @@ bool exception_sound(PyObject *object, bool *sound) {
     return good;
 }
 
-/* Of the classes that `type` inherits from the nearest whose __init__ is C; NULL: an exception is set, or there is none. */
-static PyTypeObject *nearest_of_c(PyTypeObject *type) {
-    PyObject *const order = type->tp_mro;
-    for (Py_ssize_t i = 0; order && i < PyTuple_GET_SIZE(order); i++) {
-        PyTypeObject *const at = (PyTypeObject *)PyTuple_GET_ITEM(order, i);
-        PyObject *init;
-        if (!class_member(at, "__init__", &init, NULL)) return NULL;
-        if (init && Py_TYPE(init) == &PyWrapperDescr_Type && PyType_IsSubtype(type, PyDescr_TYPE(init)))
-            return PyDescr_TYPE(init);
-    }
-    return NULL;
-}
-
 PyObject *exception_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
     PyObject *const made = type->tp_new(type, args, kw);
     if (!made || !PyType_IsSubtype(Py_TYPE(made), type) || Py_REFCNT(made) != 1)
         return made; /* not one that was just made: it stays as it is */
-    PyTypeObject *const base = nearest_of_c(Py_TYPE(made));
-    if (base && base->tp_init && base->tp_init(made, args, NULL) != 0 &&
+    PyTypeObject *base;
+    const bool found = init_of_c(Py_TYPE(made), &base);
+    if (found && base && base->tp_init && base->tp_init(made, args, NULL) != 0 &&
         (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)))
         PyErr_Clear(); /* they are arguments of another __init__ */
     if (!PyErr_Occurred()) return made;

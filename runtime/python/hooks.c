@@ -52,6 +52,18 @@ bool hooks_of(PyTypeObject *type, unsigned *runs) {
     return true;
 }
 
+bool init_of_c(PyTypeObject *type, PyTypeObject **owner) {
+    PyObject *const order = type->tp_mro;
+    *owner = NULL;
+    for (Py_ssize_t i = 0; order && !*owner && i < PyTuple_GET_SIZE(order); i++) {
+        PyObject *init;
+        if (!class_member((PyTypeObject *)PyTuple_GET_ITEM(order, i), "__init__", &init, NULL)) return false;
+        if (init && Py_TYPE(init) == &PyWrapperDescr_Type && PyType_IsSubtype(type, PyDescr_TYPE(init)))
+            *owner = PyDescr_TYPE(init);
+    }
+    return true;
+}
+
 void hooks_write(unsigned runs, char *out, size_t size) {
     size_t len = 0;
     out[0] = '\0';

@@ -42,9 +42,50 @@ static bool steps_are_native(struct call *c, const struct object *o, PyTypeObjec
     return true;
 }
 
+/* ---- classes that nobody listed
+ *
+ * Some classes of C read what only their __init__ has set, or only the function that makes their instances. */
+
+/* Is a class of C, in the order of inheritance, made by neither a __new__ nor an __init__ of its own, and is more than an object? */
+static bool has_bare_parts(const struct host *h, const PyTypeObject *type) {
+    const destructor of_python = ((PyTypeObject *)h->refused_error)->tp_dealloc;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); i++) {
+        const PyTypeObject *const at = (PyTypeObject *)PyTuple_GET_ITEM(type->tp_mro, i);
+        const bool is_c = !(at->tp_flags & Py_TPFLAGS_HEAPTYPE) || at->tp_dealloc != of_python;
+        if (is_c && at->tp_basicsize > PyBaseObject_Type.tp_basicsize &&
+            at->tp_new == PyBaseObject_Type.tp_new && at->tp_init == PyBaseObject_Type.tp_init)
+            return true;
+    }
+    return false;
+}
+
+/* Does `new` leave something out?  Not where the base is whole before its __init__, nor where the class has a __setstate__, which
+ * is for objects that are made so. */
+static bool new_is_whole(PyTypeObject *type, bool *whole) {
+    PyTypeObject *const bases[] = {&PyDict_Type, &PyList_Type, &PySet_Type, &PyByteArray_Type,
+                                   (PyTypeObject *)PyExc_BaseException};
+    PyTypeObject *owner;
+    PyObject *method;
+    if (!init_of_c(type, &owner) || !class_member(type, "__setstate__", &method, NULL)) return false;
+    *whole = !owner || owner == &PyBaseObject_Type || method;
+    for (size_t i = 0; !*whole && i < sizeof bases / sizeof *bases; i++)
+        *whole = PyType_IsSubtype(owner, bases[i]);
+    return true;
+}
+
+static bool opened_is_whole(struct call *c, const struct object *o, PyTypeObject *type,
+                            const struct upk_form *f) {
+    bool whole = true;
+    if (!row_is_open(c->guard->policy, f->row)) return true;
+    if (f->verb == UPK_VERB_NEW && !new_is_whole(type, &whole)) return false;
+    if (whole && !has_bare_parts(c->guard->host, type)) return true;
+    return refuse_object(c, o, UPK_ERR_BINDING, "instances that are made this way are not whole");
+}
+
 static bool class_suits(struct call *c, const struct object *o, PyTypeObject *type) {
     const struct upk_form *const f = &c->guard->policy->forms[o->cell.cap];
-    return hooks_are_named(c, o, type, f) && steps_are_native(c, o, type, f);
+    return hooks_are_named(c, o, type, f) && steps_are_native(c, o, type, f) &&
+           opened_is_whole(c, o, type, f);
 }
 
 bool plan_fits(struct call *c, const struct object *o, struct plan *p, PyTypeObject *type) {
