@@ -18,6 +18,7 @@ import pydoc
 import shutil
 import subprocess
 import sys
+import tempfile
 import types
 import uuid
 
@@ -59,6 +60,16 @@ def objects_hold_data_and_more(build):
     check(status == 1 and "narrowed" not in out and not messages, out + messages)
     status, out, messages = policyc.run("diff", "policies/pysandboxes.policy:result", POLICY + ":result", *shared)
     check(status == 0 and out.strip().endswith("same"), out + messages)
+    with open(POLICY, encoding="utf-8") as file:
+        text = file.read()
+    for before, after, lost in (("any cyclic", "str", "root"), ("use pysandboxes_objects, std.plain,", "use pysandboxes_objects,", "range"),
+                                ("marks 256", "marks 300", None), ("root any cyclic;", "root any cyclic;\n    budget depth 100;", "depth")):
+        with tempfile.NamedTemporaryFile("w", suffix=".policy") as file:
+            file.write(text.replace(before, after, 1))
+            file.flush()
+            status, _, messages = policyc.run(file.name, *shared)
+        check(before in text and (status, "P0087" in messages) == ((2, True) if lost else (0, False)), "%s: %d %s" % (after, status, messages))
+        check(not lost or lost in messages, messages)
 
 
 def objects_come_whole(objects):
