@@ -63,7 +63,7 @@ def objects_hold_data_and_more(build):
     with open(POLICY, encoding="utf-8") as file:
         text = file.read()
     for before, after, lost in (("any cyclic", "str", "root"), ("use pysandboxes_objects, std.plain,", "use pysandboxes_objects,", "range"),
-                                ("marks 256", "marks 300", None), ("root any cyclic;", "root any cyclic;\n    budget depth 100;", "depth")):
+                                ("marks 256", "marks 300", None), ("root any cyclic;", "root any cyclic;\n    budget marks 100;", "marks")):
         with tempfile.NamedTemporaryFile("w", suffix=".policy") as file:
             file.write(text.replace(before, after, 1))
             file.flush()
