@@ -223,9 +223,7 @@ static bool host_suits(const struct upk_policy *policy, const struct upk_options
     (void)snprintf(who, sizeof who, "%s", e.policy);
     if (policy->flags & UPK_POLICY_FAIL_OPEN && !(flags & UPK_ALLOW_FAIL_OPEN))
         return misuse(err, UPK_ERR_CONSENT, who);
-    if (asks ||
-        (flags & UPK_INERT_NAMES && (policy->flags & UPK_POLICY_FAIL_OPEN || policy->open_count == 2)))
-        return true;
+    if (asks || flags & UPK_INERT_NAMES) return true;
     return misuse(err, UPK_ERR_RESOLVER, who);
 }
 

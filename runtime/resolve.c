@@ -195,10 +195,12 @@ static bool ask(const struct asking *a, const struct asked *q, uint32_t *row) {
         .policy = p,
     };
     struct upk_answer answer = {.found = UPK_FOUND_OTHER};
-    if (!o->resolve) { /* decode.c has seen that one row is meant */
+    if (!o->resolve) {
         const uint32_t any = row_of_kind(p, UPK_OPEN_CLASS);
         *row = any ? any : p->opens[1].row;
-        return true;
+        /* Of several bases it could be under any, and each object has one row, by which it is judged at once: which one, nobody
+         * here can say, and to take the first would refuse what a host accepts. */
+        return any || p->open_count == 2 || fail(a, UPK_ERR_RESOLVER);
     }
     if (!o->resolve(o->resolve_ctx, &question, &answer)) return fail(a, UPK_ERR_RESOLVE);
     return judge_answer(a, &answer, row);

@@ -7,7 +7,7 @@
 
 #include "../../compiler/tables.h"
 
-/* A policy's text on its way to tables, and what was said about it. */
+/* A policy's text on its way to tables, and what was said about it.  It is agreed to `fail_open`; the day is 2029-01-01. */
 struct trial {
     struct diag diag;
     struct compiled *compiled;

@@ -13,6 +13,7 @@
 
 #include "../../runtime/upk.h"
 #include "compiled.h"
+#include "resolving.h"
 
 static const char subclasses[] = "policy p 1; root any;\n"
                                  "never app::Secret, module vault.*;\n"
@@ -31,17 +32,6 @@ static const char fail_open[] =
     "    deny module os.*, module pickle, app::Denied, thread::start_new_thread;\n"
     "    deny module app.inner;\n"
     "}\n";
-
-/* What the host has. */
-struct thing {
-    const char *module, *name; /* as asked for */
-    enum upk_found found;
-    uint32_t base;
-    struct upk_own_name names[2], ancestors[2];
-};
-
-#define OWN(module, name) \
-    { module, name, sizeof(module) - 1, sizeof(name) - 1 }
 
 static const struct thing things[] = {
     {"app", "Mine", UPK_FOUND_CLASS, 1, {OWN("app", "Mine")}, {OWN("app", "Error")}},
@@ -68,70 +58,11 @@ static const struct thing things[] = {
     {"app", "Deep.Class", UPK_FOUND_CLASS, 1, {OWN("app", "Deep.Class")}, {{0}}},
 };
 
-struct host {
-    size_t questions;
-    bool dumb;
-};
-
-static bool is(struct upk_own_name n, const struct thing *t) {
-    return n.module_len == strlen(t->module) && memcmp(n.module, t->module, n.module_len) == 0 &&
-           n.name_len == strlen(t->name) && memcmp(n.name, t->name, n.name_len) == 0;
-}
-
-static bool tell(void *ctx, const struct upk_question *question, struct upk_answer *answer) {
-    struct host *const host = ctx;
-    assert_true(question->index <= host->questions); /* one that was refused has no number */
-    host->questions++;
-    if (host->dumb) return false;
-    answer->found = question->name.module_len == 4 && memcmp(question->name.module, "gone", 4) == 0
-                        ? UPK_FOUND_NO_MODULE
-                        : UPK_FOUND_NOTHING;
-    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
-        const struct thing *const t = &things[i];
-        if (!is(question->name, t)) continue;
-        answer->found = t->found;
-        answer->base = t->base;
-        answer->names = t->names;
-        answer->ancestors = t->ancestors;
-        answer->name_count = 1;
-        while (answer->ancestor_count < 2 && t->ancestors[answer->ancestor_count].module)
-            answer->ancestor_count++;
-    }
-    return true;
-}
-
-/* A policy of the text, whoever agrees to what it opens. */
-static const struct upk_policy *policy_of(struct trial *t, const char *text) {
-    struct upk_error err;
-    const struct compile_options options = {.path = "test.policy",
-                                            .text = text,
-                                            .text_len = strlen(text),
-                                            .allow_fail_open = true,
-                                            .today = 20290101};
-    if (!policy_compile(&options, &t->diag, &t->compiled) ||
-        !tables_build(t->compiled, &t->compiled->models[0], &t->diag, &t->tables)) {
-        diag_flush(&t->diag);
-        fail_msg("%s", t->messages);
-    }
-    if (!upk_policy_check(&t->tables.policy, &err)) fail_msg("%s", err.detail);
-    return &t->tables.policy;
-}
-
-/* The code that the stream is refused with, 0: it is not. */
-static unsigned decide(const struct upk_policy *p, const char *stream, size_t len, uint32_t flags,
-                       struct host *host, struct upk_error *err) {
-    struct upk_doc *doc = NULL;
-    const struct upk_options options = {.flags = flags, .resolve = host ? tell : NULL, .resolve_ctx = host};
-    const bool good = upk_decode(p, stream, len, &options, &doc, err);
-    upk_doc_free(doc);
-    return good ? 0 : err->code;
-}
-
 /* Of `module::name("x")`. */
 static unsigned call(const struct upk_policy *p, const char *module, const char *name) {
     char stream[600];
     struct upk_error err;
-    struct host host = {0, false};
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     const int len = snprintf(stream, sizeof stream, "c%s\n%s\n(VX\ntR.", module, name);
     return decide(p, stream, (size_t)len, UPK_ALLOW_FAIL_OPEN, &host, &err);
 }
@@ -139,13 +70,13 @@ static unsigned call(const struct upk_policy *p, const char *module, const char 
 static unsigned mention(const struct upk_policy *p, const char *module, const char *name) {
     char stream[600];
     struct upk_error err;
-    struct host host = {0, false};
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     const int len = snprintf(stream, sizeof stream, "c%s\n%s\n.", module, name);
     return decide(p, stream, (size_t)len, UPK_ALLOW_FAIL_OPEN, &host, &err);
 }
 
 static void answers_of_a_host_are_judged(void **state) {
-    const struct upk_policy *const p = policy_of(*state, subclasses);
+    const struct upk_policy *const p = trial_policy(*state, subclasses);
     assert_int_equal(call(p, "app", "Mine"), 0);
     assert_int_equal(call(p, "app", "Deep.Class"), 0);
     assert_int_equal(call(p, "app", "Other"), UPK_ERR_NOT_SUBCLASS);
@@ -159,9 +90,9 @@ static void answers_of_a_host_are_judged(void **state) {
 }
 
 static void a_row_of_its_own_wins(void **state) {
-    const struct upk_policy *const p = policy_of(*state, subclasses);
+    const struct upk_policy *const p = trial_policy(*state, subclasses);
     static const char good[] = "capp\nExact\n(I1\ntR.", bad[] = "capp\nExact\n(VX\ntR.";
-    struct host host = {0, false};
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     struct upk_error err;
     assert_int_equal(decide(p, good, sizeof good - 1, 0, &host, &err), 0);
     assert_int_equal(decide(p, bad, sizeof bad - 1, 0, &host, &err), UPK_ERR_RECIPE);
@@ -169,7 +100,7 @@ static void a_row_of_its_own_wins(void **state) {
 }
 
 static void never_wins_over_all(void **state) {
-    const struct upk_policy *const p = policy_of(*state, subclasses);
+    const struct upk_policy *const p = trial_policy(*state, subclasses);
     assert_int_equal(call(p, "app", "Secret"), UPK_ERR_DENIED);
     assert_int_equal(call(p, "app", "Secret.Inner"), UPK_ERR_DENIED);
     assert_int_equal(call(p, "app", "Secrets"), UPK_ERR_DENIED); /* inherits from it */
@@ -195,7 +126,7 @@ static void names_are_denied_however_they_are_written(void **state) {
         {"app.inner", "Any"},
         {"app", "inner.Any"},
     };
-    const struct upk_policy *const p = policy_of(*state, fail_open);
+    const struct upk_policy *const p = trial_policy(*state, fail_open);
     for (size_t i = 0; i < sizeof denied / sizeof *denied; i++) {
         const unsigned code = call(p, denied[i][0], denied[i][1]);
         if (code != UPK_ERR_DENIED) fail_msg("%s::%s: %u", denied[i][0], denied[i][1], code);
@@ -205,9 +136,9 @@ static void names_are_denied_however_they_are_written(void **state) {
 }
 
 static void own_names_are_denied(void **state) {
-    const struct upk_policy *const p = policy_of(*state, fail_open);
+    const struct upk_policy *const p = trial_policy(*state, fail_open);
     struct upk_error err;
-    struct host host = {0, false};
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     static const char stolen[] = "capp\nStolen\n.";
     assert_int_equal(call(p, "app", "Stolen"), UPK_ERR_DENIED);
     assert_int_equal(call(p, "app", "Heir"), UPK_ERR_DENIED);
@@ -220,7 +151,7 @@ static void own_names_are_denied(void **state) {
 }
 
 static void a_policy_that_fails_open_takes_classes_and_consts(void **state) {
-    const struct upk_policy *const p = policy_of(*state, fail_open);
+    const struct upk_policy *const p = trial_policy(*state, fail_open);
     assert_int_equal(call(p, "app", "Other"), 0);
     assert_int_equal(mention(p, "app", "Other"), 0);
     assert_int_equal(mention(p, "app", "MEMBER"), 0);
@@ -233,8 +164,8 @@ static void a_policy_that_fails_open_takes_classes_and_consts(void **state) {
 
 static void nothing_is_decoded_without_consent_and_a_host(void **state) {
     static const char none[] = "N.", mine[] = "capp\nMine\n(VX\ntR.";
-    const struct upk_policy *const p = policy_of(*state, fail_open);
-    struct host host = {0, false};
+    const struct upk_policy *const p = trial_policy(*state, fail_open);
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     struct upk_error err;
     assert_int_equal(decide(p, none, 2, 0, &host, &err), UPK_ERR_CONSENT);
     assert_int_equal(decide(p, none, 2, UPK_INERT_NAMES, NULL, &err), UPK_ERR_CONSENT);
@@ -247,8 +178,8 @@ static void nothing_is_decoded_without_consent_and_a_host(void **state) {
 
 static void subclasses_alone_need_no_consent(void **state) {
     static const char mine[] = "capp\nMine\n(VX\ntR.", secret[] = "capp\nSecret\n(VX\ntR.";
-    const struct upk_policy *const p = policy_of(*state, subclasses);
-    struct host host = {0, false};
+    const struct upk_policy *const p = trial_policy(*state, subclasses);
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     struct upk_error err;
     assert_int_equal(decide(p, mine, sizeof mine - 1, 0, &host, &err), 0);
     assert_int_equal(decide(p, mine, sizeof mine - 1, 0, NULL, &err), UPK_ERR_RESOLVER);
@@ -258,15 +189,15 @@ static void subclasses_alone_need_no_consent(void **state) {
 
 static void names_of_one_stream_are_asked_once_and_counted(void **state) {
     static const char twice[] = "(capp\nMine\n(VX\ntRcapp\nMine\n(VY\ntRt.";
-    const struct upk_policy *const p = policy_of(*state, subclasses);
-    struct host host = {0, false};
+    const struct upk_policy *const p = trial_policy(*state, subclasses);
+    struct told host = {things, sizeof things / sizeof *things, 0, false};
     struct upk_error err;
     assert_int_equal(decide(p, twice, sizeof twice - 1, 0, &host, &err), 0);
     assert_int_equal(host.questions, 1);
 }
 
 static void tables_of_opens_are_checked(void **state) {
-    struct upk_policy p = *policy_of(*state, fail_open);
+    struct upk_policy p = *trial_policy(*state, fail_open);
     struct upk_open opens[4];
     struct upk_error err;
     assert_int_equal(p.open_count, 4);
