@@ -261,15 +261,20 @@ static void every_shortage_of_memory_is_an_error(void **state) {
         "module n { dataclass D { a: int, b?: n::D }; pydantic P { a: int, b: int }; exception E(a: int) "
         "{};\n"
         "    namedtuple N(a: int); enum M { A = 1, B = true }; flag F { A = 1 }; flag G { A = 1, B = 2 }; }\n"
-        "channel c { use p; root m::A | ref m::A | instance of p; }\n";
+        "module o { subclasses of S call() because \"x\"; }\n"
+        "channel c { use p; root m::A | ref m::A | instance of p; }\n"
+        "channel d { within c; fail_open until \"2030-01-01\" because \"x\" { deny module os.*, q::r; } }\n";
     enum { STEP = 16, ENOUGH = 1 << 20 };
     size_t refused = 0;
     bool good = false;
     for (size_t most = 1; most < ENOUGH && !good; most += STEP) {
         struct diag d;
         struct compiled *compiled = NULL;
-        const struct compile_options options = {
-            .text = text, .text_len = sizeof text - 1, .most_memory = most};
+        const struct compile_options options = {.text = text,
+                                                .text_len = sizeof text - 1,
+                                                .allow_fail_open = true,
+                                                .today = 20291231,
+                                                .most_memory = most};
         diag_init(&d, (struct diag_sink){.write = NULL});
         good = policy_compile(&options, &d, &compiled);
         assert_int_equal(good, diag_error_count(&d) == 0);
@@ -280,6 +285,30 @@ static void every_shortage_of_memory_is_an_error(void **state) {
     }
     assert_true(good);
     assert_true(refused > 0);
+}
+
+/* Nothing is assumed of a date that nobody looked at. */
+static void a_last_day_needs_a_day_to_be_held_against(void **state) {
+    static const struct {
+        uint32_t today;
+        bool agreed, good;
+    } cases[] = {{20300101, true, true}, {20291231, true, true},   {20300102, true, false},
+                 {0, true, false},       {20300101, false, false}, {UINT32_MAX, true, false}};
+    static const char text[] = "policy p 1; fail_open until \"2030-01-01\" because \"x\" { }";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diag d;
+        struct compiled *compiled = NULL;
+        const struct compile_options options = {.text = text,
+                                                .text_len = sizeof text - 1,
+                                                .allow_fail_open = cases[i].agreed,
+                                                .today = cases[i].today};
+        diag_init(&d, (struct diag_sink){.write = NULL});
+        assert_int_equal(policy_compile(&options, &d, &compiled), cases[i].good);
+        assert_int_equal(diag_error_count(&d), !cases[i].good);
+        compiled_free(compiled);
+        diag_free(&d);
+    }
 }
 
 int main(void) {
@@ -297,6 +326,7 @@ int main(void) {
         cmocka_unit_test(tuples_know_what_is_optional_and_what_repeats),
         cmocka_unit_test(a_row_has_the_steps_and_clauses_of_each_alternative),
         cmocka_unit_test(aliases_and_instances_are_sorted),
+        cmocka_unit_test(a_last_day_needs_a_day_to_be_held_against),
         cmocka_unit_test(every_shortage_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

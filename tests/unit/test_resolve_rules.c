@@ -196,7 +196,7 @@ static void attributes_are_names(void **state) {
     assert_int_equal(host.questions, 2);
     assert_int_equal(verdict(p, WALK("\x04", "leak")), UPK_ERR_DENIED);           /* by its own name */
     assert_int_equal(verdict(p, WALK("\x0e", "__subclasses__")), UPK_ERR_GLOBAL); /* on the closed list */
-    assert_int_equal(verdict(p, WALK("\x09", "hidden.X1")), UPK_ERR_RECIPE);      /* getattr takes one step */
+    assert_int_equal(verdict(p, WALK("\x09", "hidden.X1")), UPK_ERR_SPELLING);    /* getattr takes one step */
     assert_int_equal(verdict(p, WALK("\x00", "")), UPK_ERR_NOT_FOUND);
     /* Step by step into what is denied. */
     assert_int_equal(verdict(p, S("\x80\x04" GETATTR GETATTR OTHER "\x8c\x02os\x86R\x8c\x06system\x86R.")),
