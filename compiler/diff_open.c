@@ -14,20 +14,24 @@ static bool same_text(const struct upk_policy *p, struct upk_text a, const struc
     return text_equal(policy_text(p, a), policy_text(q, b));
 }
 
-/* Of `subclasses of` also where the other side's `fail_open` takes its place: then the rows are compared (inclusion.c). */
-static bool asks_for(const struct inclusion *i, const struct upk_open *open) {
-    const struct upk_policy *const x = i->x, *const y = i->y;
-    const uint32_t row = i->rows[open->row];
+/* Does y ask for what x asks for? */
+static bool asks_alike(const struct upk_policy *y, const struct upk_policy *x, const struct upk_open *open) {
     for (uint32_t k = 1; k < y->open_count; k++) {
         const struct upk_open *const there = &y->opens[k];
-        if (there->kind != open->kind) {
-            if (open->kind == UPK_OPEN_SUBCLASSES && row != 0 && row == there->row) return true;
-        } else if (same_text(y, there->module, x, open->module) &&
-                   same_text(y, there->qualname, x, open->qualname)) {
+        if (there->kind == open->kind && same_text(y, there->module, x, open->module) &&
+            same_text(y, there->qualname, x, open->qualname))
             return true;
-        }
     }
     return false;
+}
+
+/* Of `subclasses of` also where the other side's `fail_open` takes its place: then the rows are compared (inclusion.c). */
+static bool asks_for(const struct inclusion *i, const struct upk_open *open) {
+    const uint32_t row = i->rows[open->row];
+    for (uint32_t k = 1; k < i->y->open_count && open->kind == UPK_OPEN_SUBCLASSES && row != 0; k++) {
+        if (i->y->opens[k].kind == UPK_OPEN_CLASS && i->y->opens[k].row == row) return true;
+    }
+    return asks_alike(i->y, i->x, open);
 }
 
 static struct text open_text(struct diff *d, const struct upk_policy *p, const struct upk_open *open) {
@@ -131,12 +135,11 @@ static void find_denies(struct diff *d, const struct upk_policy *p, const struct
 /* ---- both ------------------------------------------------------------ */
 
 /* Names that are asked for here, and have a row of their own there, or that of a base that is none here. */
-static void find_others(struct diff *d, const struct inclusion *i, const struct inclusion *back,
-                        unsigned how) {
+static void find_others(struct diff *d, const struct inclusion *i, unsigned how) {
     const struct text here = text_of("the host's to know"), there = text_of("rows that say them");
     bool other = diff_lacks_names(i->x, i->y);
     for (uint32_t k = 1; k < i->y->open_count && !other; k++)
-        other = i->y->opens[k].kind == UPK_OPEN_SUBCLASSES && !asks_for(back, &i->y->opens[k]);
+        other = i->y->opens[k].kind == UPK_OPEN_SUBCLASSES && !asks_alike(i->x, i->y, &i->y->opens[k]);
     if (i->x->open_count <= 1 || !other) return;
     const bool of_new = how == DIFF_WIDENED;
     diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_MEDIUM,
@@ -158,7 +161,7 @@ void diff_opens(struct diff *d) {
     find_opens(d, &d->into_new, DIFF_NARROWED);
     find_denies(d, d->new, d->old, DIFF_WIDENED);
     find_denies(d, d->old, d->new, DIFF_NARROWED);
-    find_others(d, &d->into_old, &d->into_new, DIFF_WIDENED);
-    find_others(d, &d->into_new, &d->into_old, DIFF_NARROWED);
+    find_others(d, &d->into_old, DIFF_WIDENED);
+    find_others(d, &d->into_new, DIFF_NARROWED);
     find_until(d);
 }

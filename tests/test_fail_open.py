@@ -127,6 +127,42 @@ def known_classes(policyc, path):
     check("no type of the channel is one of them", found == ["P0031"], err)
 
 
+def nested(policyc, path):
+    """Channels within others, where names are asked for: what a host may answer is not known here."""
+    head = "policy p 1;\n"
+    rows = 'include "rows.policy";\ninclude "heirs.policy";\n'
+    with open(os.path.join(os.path.dirname(path), "rows.policy"), "w") as file:
+        file.write("fragment rows;\nmodule m { class K call(n: int); }\n")
+    with open(os.path.join(os.path.dirname(path), "heirs.policy"), "w") as file:
+        file.write('fragment heirs;\nmodule m { subclasses of B call(n: int) because "x"; }\n')
+    inner = "channel inner { within outer; %s root %s; }\n"
+    outer = "channel outer { %s root any cyclic; %s }\n"
+    all_of, less = BLOCK % ("2028-06-30", "x", ""), BLOCK % ("2028-06-30", "x", "deny module os.*, m::Bad;")
+    lost = ["P0087"]
+    cases = (
+        ("a row within fail_open", inner % ("use rows;", "any") + outer % ("", all_of), lost),
+        ("a row within subclasses", inner % ("use rows;", "any") + outer % ("use heirs;", ""), lost),
+        ("the same row", inner % ("use rows;", "m::K") + outer % ("use rows;", all_of), []),
+        ("subclasses within all", inner % ("use heirs;", "m::B") + outer % ("", all_of), []),
+        ("subclasses within themselves", inner % ("use heirs;", "m::B") + outer % ("use heirs;", less), lost * 2),
+        ("subclasses within less", inner % ("use heirs;", "m::B") + outer % ("", less), lost * 2),
+        ("subclasses that deny as much", "never module os.*, m::Bad;\n" + inner % ("use heirs;", "m::B") + outer % ("", less), []),
+        ("subclasses, and a name of the other", inner % ("use heirs;", "m::B") + outer % ("use rows;", all_of), lost),
+        ("subclasses, and names of both", inner % ("use heirs, rows;", "m::B") + outer % ("use rows;", all_of), []),
+        ("fail_open within rows", "channel inner { within outer; root any; %s }\n" % all_of + outer % ("use rows;", ""), None),
+        ("fail_open within itself", "channel inner { within outer; root any; %s }\n" % less + outer % ("", less), []),
+        ("fail_open within less", "channel inner { within outer; root any; %s }\n" % all_of + outer % ("", less), lost * 2),
+        ("fail_open within a base", "channel inner { within outer; root any; %s }\n" % all_of + outer % ("use heirs;", all_of), lost),
+        ("days do not matter", "channel inner { within outer; root any; %s }\n" % (BLOCK % ("2029-01-01", "x", "")) + outer % ("", all_of), []),
+    )
+    for name, text, expected in cases:
+        status, found, _, err = codes(policyc, path, head + rows + text, *AGREED)
+        good = found == expected if expected is not None else set(found) == {"P0087"}
+        check("within: " + name, good and status == (2 if found else 0), "%s\n%s" % (found, err))
+    _, _, _, err = codes(policyc, path, head + rows + cases[0][1], *AGREED)
+    check("within: what is not known", "what a host has loaded is not known here" in err, err)
+
+
 def emitted(policyc, path):
     out = os.path.join(os.path.dirname(path), "p.c")
     status, _, _, err = codes(policyc, path, policy(), *AGREED, "-o", out)
@@ -139,7 +175,7 @@ def main():
     policyc = Policyc(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p.policy")
-        for test in (consents, dates, blocks, listing, known_classes, emitted):
+        for test in (consents, dates, blocks, listing, known_classes, nested, emitted):
             test(policyc, path)
     return tally.finish()
 

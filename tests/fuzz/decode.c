@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "../../runtime/upk_tables.h"
 #include "help/policies.h"
 #include "help/verdict.h"
 #include "require.h"
@@ -21,8 +22,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ALL_FAMILIES = (1 << UPK_FAMILY_COUNT) - 1 };
-
-static const struct upk_bytes buffers[] = {{"buffer", 6}, {"", 0}};
 
 /* `whole`: what is accepted is looked at and printed, too. */
 static bool inspect(const uint8_t *data, size_t size, const uint64_t *budgets, bool whole) {
@@ -77,7 +76,7 @@ static void decide_in_pieces(const struct upk_policy *policy, const uint8_t *dat
     struct upk_error errs[2];
     size_t used[2];
     struct pieces pieces = {data, size, 0};
-    options.flags = UPK_ALLOW_TRAILING;
+    options.flags |= UPK_ALLOW_TRAILING;
     options.used = &used[0];
     const bool at_once = upk_decode(policy, data, size, &options, &docs[0], &errs[0]);
     options.used = &used[1];
@@ -96,7 +95,8 @@ static void decide_in_pieces(const struct upk_policy *policy, const uint8_t *dat
 }
 
 static void decide(const struct upk_policy *policy, const uint8_t *data, size_t size) {
-    struct upk_options options = {.buffers = buffers, .buffer_count = sizeof buffers / sizeof *buffers};
+    struct fuzz_host host;
+    struct upk_options options = fuzz_options(&host);
     const struct verdict first = verdict_of(policy, data, size, &options, true);
     struct verdict again = first;
     REQUIRE(upk_check(policy, data, size, &options, &again.err) == first.accepted);
@@ -108,9 +108,14 @@ static void decide(const struct upk_policy *policy, const uint8_t *data, size_t 
         error_require_sound(&again.err, size);
     }
     decide_in_pieces(policy, data, size, options);
-    options.flags = UPK_COPY;
+    options.flags |= UPK_COPY;
     again = verdict_of(policy, data, size, &options, false);
     verdict_require_same(&first, &again);
+    options.resolve = NULL;
+    options.flags |= UPK_INERT_NAMES;
+    const struct verdict inert = verdict_of(policy, data, size, &options, false);
+    REQUIRE(inert.accepted || inert.err.code != UPK_ERR_NOT_LOADED); /* nobody was asked */
+    if (policy->open_count < 2) verdict_require_same(&first, &inert);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

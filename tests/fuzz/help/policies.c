@@ -4,6 +4,7 @@
  */
 #include "policies.h"
 
+#include "fuzz_open.h"
 #include "fuzz_shapes.h"
 
 #define X(name, symbol) extern const struct upk_policy symbol;
@@ -15,5 +16,7 @@ const struct fuzz_policy fuzz_policies[] = {
 #include "shipped.inc"
 #undef X
     {"tests/fuzz/fuzz_shapes.policy", &fuzz_shapes},
+    {"tests/fuzz/fuzz_open.policy", &fuzz_open_errors},
+    {"tests/fuzz/fuzz_open.policy", &fuzz_open_all},
 };
 const size_t fuzz_policy_count = sizeof fuzz_policies / sizeof *fuzz_policies;

@@ -1,4 +1,4 @@
-/* The policies that pickles are fuzzed under: all shipped ones, each channel, and fuzz_shapes.policy.
+/* The policies that pickles are fuzzed under: all shipped ones, each channel, fuzz_shapes.policy and fuzz_open.policy.
  *
  * Layer: tests only, over compiled policies.
  */

@@ -11,6 +11,48 @@
 
 enum { MOST_TEXT = 1 << 14, MOST_VALUES = 256 };
 
+/* ---- the host */
+
+static uint32_t mix(uint32_t h, const char *at, size_t len) {
+    for (size_t i = 0; i < len; i++) h = (h ^ (uint8_t)at[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+static bool answer_by_name(void *ctx, const struct upk_question *q, struct upk_answer *answer) {
+    static const struct upk_own_name others[] = {{"os", "x", 2, 1},      {"s", "Denied", 1, 6},
+                                                 {"s", "Hidden", 1, 6},  {"subprocess", "Popen", 10, 5},
+                                                 {"s.deep", "y", 6, 1},  {"builtins", "object", 8, 6},
+                                                 {"enum", "Enum", 4, 4}, {"", "", 0, 0}};
+    struct fuzz_host *const host = ctx;
+    const uint32_t h =
+        mix(mix(2166136261u, q->name.module, q->name.module_len), q->name.name, q->name.name_len);
+    REQUIRE(q->name.module_len <= UPK_NAME_MOST && q->name.name_len <= UPK_NAME_MOST);
+    answer->found = h % 8 < 4 ? UPK_FOUND_CLASS : (enum upk_found)(h % 8 % (UPK_FOUND_OTHER + 1));
+    answer->base = h >> 3 & 3; /* also one that there is not */
+    host->names[0] = q->name;
+    host->names[1] = others[h >> 5 & 7];
+    host->ancestors[0] = others[h >> 8 & 7];
+    host->ancestors[1] = others[5];
+    answer->names = host->names;
+    answer->ancestors = host->ancestors;
+    answer->name_count = h >> 11 & 1 ? 1 : h >> 12 & 3;
+    answer->ancestor_count = h >> 14 & 3;
+    if (answer->name_count > 2) answer->name_count = 0;
+    if (answer->ancestor_count > 2) answer->ancestor_count = 1;
+    return h >> 16 & 15; /* sometimes it cannot say */
+}
+
+struct upk_options fuzz_options(struct fuzz_host *host) {
+    static const struct upk_bytes buffers[] = {{"buffer", 6}, {"", 0}};
+    return (struct upk_options){.flags = UPK_ALLOW_FAIL_OPEN,
+                                .buffers = buffers,
+                                .buffer_count = sizeof buffers / sizeof *buffers,
+                                .resolve = answer_by_name,
+                                .resolve_ctx = host};
+}
+
+/* ---- printed text */
+
 bool printed_take(void *ctx, const char *at, size_t len) {
     struct printed *text = ctx;
     REQUIRE(text->len <= text->room); /* nothing comes after the sink said stop */

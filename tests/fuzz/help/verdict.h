@@ -23,6 +23,12 @@ struct verdict {
     uint64_t printed;     /* hash of tree, json and repr, each as far as it is printed */
 };
 
+/* A host that answers by the name alone, the same each time: some are classes under some base, some lie about themselves. */
+struct fuzz_host {
+    struct upk_own_name names[2], ancestors[2];
+};
+struct upk_options fuzz_options(struct fuzz_host *host);
+
 /* The hash of all that the printers write; stops every printer half way, too. */
 uint64_t document_print(const struct upk_doc *doc);
 /* Every accessor on every value, as far as some hundred of them go. */
