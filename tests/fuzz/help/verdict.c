@@ -84,7 +84,8 @@ static void require_text(size_t (*write)(const struct upk_error *, char *, size_
 
 void error_require_sound(const struct upk_error *err, size_t size) {
     REQUIRE(err->code != UPK_OK && err->cls != UPK_CLASS_OK && upk_code_class(err->code) == err->cls);
-    REQUIRE(err->cls != UPK_CLASS_MISUSE && err->cls != UPK_CLASS_MEMORY);
+    const bool of_host = err->code == UPK_ERR_RESOLVE || err->code == UPK_ERR_RESOLVER;
+    REQUIRE((err->cls != UPK_CLASS_MISUSE || of_host) && err->cls != UPK_CLASS_MEMORY);
     REQUIRE(err->offset <= size);
     require_text(upk_error_message, err, 1);
     require_text(upk_error_grant, err, 0);
