@@ -255,7 +255,8 @@ GUARDS := $(foreach s,$(SHIPPED),$(s)_guard=policies/$(s).policy) corpus_guard=t
     builder_guard=tests/policy/builder.policy hosts_guard=tests/policy/hosts.policy \
     channels_guard=tests/policy/ok/channels.policy \
     api_guard=tests/policy/python/api.policy open_guard=tests/policy/python/open.policy \
-    objects_guard=tools/examples/objects/objects.policy pickletester_guard=tests/policy/pickletester.policy
+    objects_guard=tools/examples/objects/objects.policy open_alone_guard=tests/policy/python/open_alone.policy \
+    pickletester_guard=tests/policy/pickletester.policy
 ifdef NAME
 GUARDS := $(filter-out $(NAME)=%,$(GUARDS)) $(NAME)=$(POLICY)
 endif
@@ -284,7 +285,7 @@ $(addprefix $(BUILD)/guards/$(1),.c .h module.c .pyi) &: $(2) $(BUILD)/guards/$(
 endef
 $(foreach g,$(GUARDS) $(LARGE_GUARDS),$(eval $(call guard,$(firstword $(subst =, ,$(g))),$(lastword $(subst =, ,$(g))))))
 # Those of the tests which fail open, on a day before their last one; for others, POLICYC_FLAGS=--allow-fail-open on the command line.
-$(foreach g,open_guard objects_guard,$(addprefix $(BUILD)/guards/$(g),.c .h module.c .pyi)): POLICYC_FLAGS := --allow-fail-open --today 2026-12-01
+$(foreach g,open_guard open_alone_guard objects_guard,$(addprefix $(BUILD)/guards/$(g),.c .h module.c .pyi)): POLICYC_FLAGS := --allow-fail-open --today 2026-12-01
 -include $(wildcard $(BUILD)/guards/*.d)
 
 # $(call python_variant,FOLDER,VARIANT): modules under BUILD/FOLDER of what VARIANT compiles.

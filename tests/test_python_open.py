@@ -50,7 +50,7 @@ from tally import Tally
 tally = Tally()
 check = tally.check
 
-GUARDS = {"open_guard": "tests/policy/python/open.policy"}
+GUARDS = {"open_guard": "tests/policy/python/open.policy", "open_alone_guard": "tests/policy/python/open_alone.policy"}
 PROTOCOLS = (2, 4, pickle.HIGHEST_PROTOCOL)
 NAME_CODES = ("R201", "R216", "R217", "R218", "R219", "R224")
 
@@ -114,11 +114,23 @@ def consent_is_said(g):
         except ValueError as error:
             check("fail open" in str(error), str(error))
     check("allow_fail_open" in dir(g.Policy) and "R904" in g.Policy.allow_fail_open.__doc__, "help")
-    check("def allow_fail_open(self)" in open(stub(g)).read(), "stub")
+    check("def allow_fail_open(self)" in stub(g), "stub")
 
 
 def stub(g):
-    return os.path.join(os.path.dirname(g.__file__), "open_guard.pyi")
+    with open(os.path.join(os.path.dirname(g.__file__), g.__name__ + ".pyi"), encoding="utf-8") as file:
+        return file.read()
+
+
+def consent_of_a_module(g):
+    """Without channels the functions stand in the module, and this one only where it can be given."""
+    alone = guard(sys.argv[1], "open_alone_guard")
+    refusal(alone, dumps(1), "misuse", ("R904",))
+    policy = alone.allow_fail_open()
+    check(type(policy.loads(dumps(samples.Bare()))) is samples.Bare, "with consent")
+    refusal(policy, assemble(call("open_samples::tidy", "/nothing"), 4))
+    check("\ndef allow_fail_open() -> Policy" in stub(alone) and "\ndef allow_fail_open" not in stub(g), "stub")
+    check(not hasattr(g, "allow_fail_open"), "a module with channels")
 
 
 def consent_and_types(g):
@@ -443,7 +455,7 @@ def find_class_is_not_asked(g):
 def main():
     g = guard(sys.argv[1], "open_guard")
     tblib_samples.install()
-    tests = [consent_is_said, consent_and_types, reducers, attacks_by_hand, names_from_the_memo, getattr_of_the_stream, extension_codes,
+    tests = [consent_is_said, consent_and_types, consent_of_a_module, reducers, attacks_by_hand, names_from_the_memo, getattr_of_the_stream, extension_codes,
              gadgets_of_the_library, functions_as_values, classes_stay, unsafe_places, instances_are_whole, deep_objects, sharing, values_and_classes, nothing_runs,
              what_was_judged_is_built, find_class_is_not_asked]
     tally.run(tests, g)

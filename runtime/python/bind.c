@@ -84,7 +84,9 @@ static bool name_suits(const struct upk_policy *p, uint32_t row, struct own_name
         if (dangerous) return true;
         struct own_name class;
         if (!own_name_of((PyObject *)Py_TYPE(object), &class)) return false;
-        const bool suits = !is_dangerous_object(object) && !is_dangerous_name(&class);
+        /* A bound method is not for its class what a stream could make one of. */
+        const bool suits =
+            !is_dangerous_object(object) && (PyMethod_Check(object) || !is_dangerous_name(&class));
         own_name_clear(&class);
         return suits || refuses(f, UPK_ERR_BINDING, "this process has one of the dangerous objects there");
     }
