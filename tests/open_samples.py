@@ -52,7 +52,7 @@ class Node:
     point: complex
     large: int
     queue: collections.deque
-    counts: collections.Counter
+    counts: dict
     order: collections.OrderedDict
     bits: Bits
     children: list

@@ -6,26 +6,30 @@ usage: test_pysandboxes_objects.py BUILD [--alone]       (from the top folder, a
 
 Then the same by every other CPython that is found, for which the module is built into BUILD/python; --alone leaves that out.
 """
+import argparse  # noqa: F401: loaded, so that nothing is refused for that it is not
 import collections
+import contextlib  # noqa: F401: the same
 import functools
 import io
 import itertools
 import json
 import operator
 import os
-import pkgutil
-import pydoc
+import pkgutil  # noqa: F401: the same
+import pydoc  # noqa: F401: the same
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import types
 import uuid
+import xml.etree.ElementTree  # noqa: F401: the same
 
 from assemble import assemble, call, ref
 from guards import guard, run_by_others
 from policyc import Policyc
-from test_agentix import Attack, Mode, Point, Report, check, comes_back, refusal, tally
+from test_agentix import RAN, Attack, Mode, Point, Report, check, comes_back, refusal, tally
 from test_pysandboxes import GADGETS, dumps, forged, values
 
 GUARDS = {"objects_guard": "tools/examples/objects/objects.policy"}
@@ -114,7 +118,6 @@ PAST_THE_LIST = [("pkgutil::resolve_name", "os:system"), ("uuid::_get_command_st
 
 
 def what_gets_past_the_list_is_refused(objects):
-    check(pkgutil and pydoc, "loaded")
     before = dict(vars(json))
     for name, *args in PAST_THE_LIST:
         for data in (assemble(call(name, *args), 4), assemble(ref(name), 4)):
@@ -124,12 +127,41 @@ def what_gets_past_the_list_is_refused(objects):
     check(dict(vars(json)) == before, "json has changed")
 
 
+class Ends:
+    def __del__(self):
+        RAN.append("__del__")
+
+
+class Acts:
+    def __init__(self, *args):
+        RAN.append("__init__")
+
+
+class Loud(Exception):
+    def __init__(self, *args):
+        RAN.append("__init__")
+
+
+def code_that_nobody_read_does_not_run(objects):
+    """No __init__ by a call, no __del__, no state that C takes as it is; of an exception no __init__ either."""
+    for name, *args in (("contextlib::_GeneratorContextManager", "x", (), None), ("argparse::FileType", "w"), 
+                        ("_sitebuiltins::Quitter", "a", "b"), (__name__ + "::Acts", 1), ("xml.etree.ElementTree::ElementTree", None, "/etc/passwd")):
+        refusal(objects.loads, assemble(call(name, *args), 4), "R222")
+    for data in (dumps(Ends()), dumps(random.Random(1))):
+        refusal(objects.loads, data, "R222")
+    made = objects.loads(assemble(call(__name__ + "::Loud", 1), 4))
+    check(type(made) is Loud and made.args == (1,) and not RAN, "%r %s" % (made, RAN))
+    data = dumps(Acts())
+    del RAN[:]
+    check(type(objects.loads(data)) is Acts and not RAN, str(RAN))
+
+
 def main():
     build = sys.argv[1]
     g = guard(build, "objects_guard")
     objects = g.result_objects.allow_fail_open()
     tally.run((a_host_agrees_first,), g)
-    tally.run((objects_come_whole, attacks_are_refused, names_from_the_memo, what_gets_past_the_list_is_refused), objects)
+    tally.run((objects_come_whole, attacks_are_refused, names_from_the_memo, code_that_nobody_read_does_not_run, what_gets_past_the_list_is_refused), objects)
     tally.run((policyc_is_told, objects_hold_data_and_more), build)
     run_by_others(check, build, __file__, GUARDS)
     return tally.finish()

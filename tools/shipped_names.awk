@@ -72,7 +72,7 @@ function take() {
         else if (depth == 0 && row == "class" && (mark("call") || mark("new"))) makes = 1
     }
     else if (mark(";")) state = ""
-    else if (state == "" && (mark("fragment") || mark("module"))) state = word
+    else if (state == "" && (mark("fragment") || mark("module") || mark("never"))) state = word
     else if (state == "") state = "other"
 }
 
@@ -85,7 +85,7 @@ FNR == 1 {
 {
     rest = $0
     while ((word = next_token()) != "" || quoted) {
-        mention(before == "::" ? before_that "::" word : word)
+        if (state != "never") mention(before == "::" ? before_that "::" word : word)
         before_that = before
         before = word
         take()

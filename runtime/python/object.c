@@ -93,7 +93,8 @@ static PyObject *make_exception(struct call *c, const struct object *o, PyObject
 
 static PyObject *make_as_said(struct call *c, const struct object *o, PyObject *callable) {
     if (c->guard->policy->forms[o->cell.cap].verb == UPK_VERB_NEW) return make_by_new(c, o, callable);
-    if (PyExceptionClass_Check(callable) && opened_by_base(c, o)) return make_exception(c, o, callable);
+    if (PyExceptionClass_Check(callable) && row_is_open(c->guard->policy, o->cell.len))
+        return make_exception(c, o, callable);
     return make_by_call(c, o, callable);
 }
 

@@ -46,11 +46,14 @@ static bool steps_are_native(struct call *c, const struct object *o, PyTypeObjec
  *
  * Some classes of C read what only their __init__ has set, or only the function that makes their instances. */
 
-/* Is a class of C, in the order of inheritance, made by neither a __new__ nor an __init__ of its own, and is more than an object? */
+/* Is a class of C, in the order of inheritance, made by neither a __new__ nor an __init__ of its own, and is more than an object?  Or is
+ * there no such order yet? */
 static bool has_bare_parts(const struct host *h, const PyTypeObject *type) {
     const destructor of_python = ((PyTypeObject *)h->refused_error)->tp_dealloc;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); i++) {
-        const PyTypeObject *const at = (PyTypeObject *)PyTuple_GET_ITEM(type->tp_mro, i);
+    const PyObject *const order = type->tp_mro;
+    if (!order || !PyTuple_Check(order)) return true;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(order); i++) {
+        const PyTypeObject *const at = (PyTypeObject *)PyTuple_GET_ITEM(order, i);
         const bool is_c = !(at->tp_flags & Py_TPFLAGS_HEAPTYPE) || at->tp_dealloc != of_python;
         if (is_c && at->tp_basicsize > PyBaseObject_Type.tp_basicsize &&
             at->tp_new == PyBaseObject_Type.tp_new && at->tp_init == PyBaseObject_Type.tp_init)
@@ -82,10 +85,42 @@ static bool opened_is_whole(struct call *c, const struct object *o, PyTypeObject
     return refuse_object(c, o, UPK_ERR_BINDING, "instances that are made this way are not whole");
 }
 
+/* ---- classes that only `fail_open' admits
+ *
+ * Nobody has read their code.  So none of it runs by a call: instances are made by `new', and by the calls that pickles of enums,
+ * exceptions and containers have.  Nor has anybody looked at states that C takes as they are (dtypes of numpy are pointers and
+ * offsets), nor at what a class does when its instances end. */
+
+static bool is_enum(PyTypeObject *type, bool *is) {
+    PyObject *member;
+    if (!class_member(type, "_member_map_", &member, NULL)) return false;
+    *is = member && Py_TYPE(type) != &PyType_Type;
+    return true;
+}
+
+static bool code_is_known(struct call *c, const struct object *o, PyTypeObject *type,
+                          const struct upk_form *f) {
+    PyObject *init, *end, *state, *from_exception;
+    bool runs, ends, taken, enumerates;
+    if (!row_is_open(c->guard->policy, f->row) || opened_by_base(c, o)) return true;
+    if (!class_member(type, "__init__", &init, &runs) || !class_member(type, "__del__", &end, &ends) ||
+        !class_member(type, "__setstate__", &state, &taken) ||
+        !class_member((PyTypeObject *)PyExc_BaseException, "__setstate__", &from_exception, NULL) ||
+        !is_enum(type, &enumerates))
+        return false;
+    if (ends) return refuse_object(c, o, UPK_ERR_BINDING, "its own __del__ would run");
+    if (state && !taken && state != from_exception)
+        return refuse_object(c, o, UPK_ERR_BINDING,
+                             "its __setstate__ is of C, and takes what no row describes");
+    if (f->verb == UPK_VERB_CALL && runs && !enumerates && !PyExceptionClass_Check((PyObject *)type))
+        return refuse_object(c, o, UPK_ERR_BINDING, "its own __init__ would run");
+    return true;
+}
+
 static bool class_suits(struct call *c, const struct object *o, PyTypeObject *type) {
     const struct upk_form *const f = &c->guard->policy->forms[o->cell.cap];
     return hooks_are_named(c, o, type, f) && steps_are_native(c, o, type, f) &&
-           opened_is_whole(c, o, type, f);
+           opened_is_whole(c, o, type, f) && code_is_known(c, o, type, f);
 }
 
 bool plan_fits(struct call *c, const struct object *o, struct plan *p, PyTypeObject *type) {

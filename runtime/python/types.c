@@ -312,6 +312,7 @@ static bool read_class(struct reading *r, PyObject *class) {
     PyTypeObject *const type = (PyTypeObject *)class;
     struct upk_extra *const x = &r->extras[PyList_GET_SIZE(r->classes)];
     unsigned runs;
+    if (!type->tp_mro || !PyTuple_Check(type->tp_mro)) return cannot(type, "it is not made yet");
     if (!module_attribute("enum", "Enum", &r->enum_base)) return false;
     if (!is_python_class(type, (const PyTypeObject *)r->enum_base))
         return cannot(type, "it is a class of C; a policy grants it");

@@ -155,7 +155,7 @@ static void a_policy_that_fails_open_takes_classes_and_consts(void **state) {
     assert_int_equal(call(p, "app", "Other"), 0);
     assert_int_equal(mention(p, "app", "Other"), 0);
     assert_int_equal(mention(p, "app", "MEMBER"), 0);
-    assert_int_equal(call(p, "app", "MEMBER") != 0, true);
+    assert_int_equal(call(p, "app", "MEMBER"), UPK_ERR_RECIPE);
     assert_int_equal(call(p, "app", "function"), UPK_ERR_NOT_CLASS);
     assert_int_equal(mention(p, "app", "function"), UPK_ERR_NOT_CLASS);
     assert_int_equal(call(p, "fail_open", "class"), UPK_ERR_NOT_FOUND); /* what rows are called is no name */
