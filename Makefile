@@ -1,6 +1,6 @@
 # policyc, libupk and unpickle.  GNU make 4.3 or later; `make -j` is safe.
 #
-#   make            build/policyc, build/libupk.a, build/unpickle
+#   make            build/policyc, build/libupk.a, build/unpickle, build/upk-run
 #   make demo       compile a policy, decide some real pickles with it
 #   make check      every test: format, gcc, clang with sanitizers, scripts, corpus, fuzzing
 #   make check-full the same, and by guards the large programs that load pickles (torch)
@@ -47,7 +47,7 @@ say = $(if $(V),,@printf '%-8s %s\n' $(1) $(2);)
 .SECONDARY:
 .PHONY: all help demo check check-full test asan fuzz fuzz-keep cov bench bench-python python python-asan golden-update format lint install clean need FORCE
 
-all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle
+all: $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle $(BUILD)/upk-run
 
 # ---- what must be installed ---------------------------------------------------------------------------------------------
 
@@ -60,18 +60,21 @@ need:
 # ---- sources ------------------------------------------------------------------------------------------------------------
 
 RUNTIME := $(wildcard runtime/*.c)
+# What starts processes: an object of its own in the archive.
+RUN := $(wildcard runtime/run/*.c)
 COMPILER := $(wildcard compiler/*.c)
 GRAMMAR := parse scan keywords
 CLI := $(wildcard tools/cli*.c)
 # What they need of the compiler: unpickle links no more of it.
 CLI_OF_COMPILER := unicode shipped suggest mem
+RUN_MAIN := tools/upk_run.c tools/run_said.c tools/policy_file.c tools/stderr_sink.c tools/today.c tools/shipped_policies.c
 POLICYC_MAIN := tools/policyc.c tools/try.c tools/list.c tools/diff.c tools/fmt.c tools/policy_file.c tools/stderr_sink.c tools/today.c $(wildcard tools/learn*.c)
 SHIPPED := $(patsubst policies/%.policy,%,$(wildcard policies/*.policy))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ := $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 FUZZ_POLICIES := $(patsubst tests/fuzz/%.policy,%,$(wildcard tests/fuzz/*.policy))
-FUZZ_PICKLE := $(filter-out policy,$(FUZZ))
+FUZZ_PICKLE := $(filter-out policy environment,$(FUZZ))
 FUZZ_HELP := tests/fuzz/help/verdict.c tests/fuzz/help/policies.c
 FUZZ_MUTATOR := $(filter-out $(FUZZ_HELP),$(wildcard tests/fuzz/help/*.c))
 
@@ -129,6 +132,7 @@ DEFINES_compiler/gperf = -DGPERF_PATH="\"$$(command -v $(GPERF))\""
 DEFINES_tools/policyc = -DPOLICY_DIR='"$(POLICY_DIR)"'
 DEFINES_tools/try = $(DEFINES_tools/policyc)
 DEFINES_tools/learn_compile = $(DEFINES_tools/policyc)
+DEFINES_tools/upk_run = $(DEFINES_tools/policyc)
 DEFINES_tests/fuzz/cpython = -DPYTHON='"$(PYTHON)"'
 DEFINES_tests/unit/corpus = -DCORPUS_DIR='"$(BUILD)/corpus"'
 DEFINED := $(patsubst DEFINES_%,%,$(filter DEFINES_%,$(.VARIABLES)))
@@ -179,7 +183,7 @@ $(BUILD)/$(1)/tests/%.policy.o: $(BUILD)/tests/%.c $(BUILD)/$(1)/flags
 $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o): | $(GEN)/parse.h $(GEN)/shipped.inc
 $(BUILD)/$(1)/compiler/%.o: private INCLUDE := -Icompiler -I$(GEN)
 $(BUILD)/$(1)/tools/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies
-$(BUILD)/$(1)/tools/unpickle.o: | $(BUILD)/policies/shipped.inc
+$(BUILD)/$(1)/tools/shipped_policies.o: | $(BUILD)/policies/shipped.inc
 $(BUILD)/$(1)/tests/%.o: private INCLUDE := -Iruntime -I$(BUILD)/policies -I$(BUILD)/tests/bench -I$(BUILD)/tests/fuzz \
     -Icompiler -I$(GEN)
 $(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%.o) \
@@ -188,15 +192,19 @@ $(UNIT:%=$(BUILD)/$(1)/tests/unit/%.o) $(UNIT_HELP:%.c=$(BUILD)/$(1)/%.o) $(FUZZ
 $(BUILD)/$(1)/tests/bench/bench.o: | $(BUILD)/tests/bench/bench.h
 $(BUILD)/$(1)/tests/bench/shapes.o: | $(BUILD)/tests/bench/shapes.h
 
-$(BUILD)/$(1)/libupk-private.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
+$(BUILD)/$(1)/libupk-private.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o) $(RUN:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
 	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 
-$(BUILD)/$(1)/libupk.a: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
-	$$(call say,LD,$$@)$(LD) -r -o $(BUILD)/$(1)/upk.o $$^
-	$$(call say,OBJCOPY,$$@)$(OBJCOPY) -w --keep-global-symbol='upk_*' $(BUILD)/$(1)/upk.o
+$(BUILD)/$(1)/upk.o: $(RUNTIME:%.c=$(BUILD)/$(1)/%.o)
+$(BUILD)/$(1)/upk_run.o: $(RUN:%.c=$(BUILD)/$(1)/%.o)
+$(BUILD)/$(1)/upk.o $(BUILD)/$(1)/upk_run.o:
+	$$(call say,LD,$$@)$(LD) -r -o $$@ $$^
+	$$(call say,OBJCOPY,$$@)$(OBJCOPY) -w --keep-global-symbol='upk_*' $$@
+
+$(BUILD)/$(1)/libupk.a: $(BUILD)/$(1)/upk.o $(BUILD)/$(1)/upk_run.o
 	@rm -f $$@
-	$$(call say,AR,$$@)$(AR) rcs $$@ $(BUILD)/$(1)/upk.o
+	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 
 $(BUILD)/$(1)/libpolicyc.a: $(COMPILER:%.c=$(BUILD)/$(1)/%.o) $(GRAMMAR:%=$(BUILD)/$(1)/gen/%.o)
 	@rm -f $$@
@@ -210,9 +218,13 @@ $(BUILD)/$(1)/policyc: $(POLICYC_MAIN:%.c=$(BUILD)/$(1)/%.o) $(CLI:%.c=$(BUILD)/
     $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd -ljansson
 
-$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(CLI:%.c=$(BUILD)/$(1)/%.o) $(CLI_OF_COMPILER:%=$(BUILD)/$(1)/compiler/%.o) \
+$(BUILD)/$(1)/unpickle: $(BUILD)/$(1)/tools/unpickle.o $(BUILD)/$(1)/tools/shipped_policies.o $(CLI:%.c=$(BUILD)/$(1)/%.o) $(CLI_OF_COMPILER:%=$(BUILD)/$(1)/compiler/%.o) \
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^
+
+$(BUILD)/$(1)/upk-run: $(RUN_MAIN:%.c=$(BUILD)/$(1)/%.o) $(CLI:%.c=$(BUILD)/$(1)/%.o) $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) \
+    $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
+	$$(call say,LINK,$$@)$$($(1)_CC) -o $$@ $$^ -lmd -ljansson
 
 $(UNIT_OF_COMPILER:%=$(BUILD)/$(1)/tests/unit/%): $(BUILD)/$(1)/tests/unit/%: $(BUILD)/$(1)/tests/unit/%.o \
     $(BUILD)/$(1)/libtest.a $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
@@ -229,7 +241,7 @@ $(FUZZ:%=$(BUILD)/$(1)/tests/fuzz/%): $(BUILD)/$(1)/tests/fuzz/%: $(BUILD)/$(1)/
     $(SHIPPED:%=$(BUILD)/$(1)/policies/%.o) $(BUILD)/$(1)/libpolicyc.a $(BUILD)/$(1)/libupk.a
 	$$(call say,LINK,$$@)$$($(1)_CC) $(4) -o $$@ $$^ -lmd -ljansson
 
--include $(wildcard $(BUILD)/$(1)/*/*.d $(BUILD)/$(1)/tests/*/*.d $(BUILD)/$(1)/tests/fuzz/help/*.d)
+-include $(wildcard $(BUILD)/$(1)/*/*.d $(BUILD)/$(1)/runtime/run/*.d $(BUILD)/$(1)/tests/*/*.d $(BUILD)/$(1)/tests/fuzz/help/*.d)
 endef
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -244,7 +256,7 @@ $(eval $(call variant,hidden,$(CC) $(CFLAGS) -fPIC -fvisibility=hidden,,))
 $(eval $(call variant,hidden-asan,$(CLANG) -O1 -g $(SANITIZE) -fPIC -fvisibility=hidden,,))
 
 # The programs and the library that users see are those of variant `release`.
-$(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle: $(BUILD)/%: $(BUILD)/release/%
+$(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle $(BUILD)/upk-run: $(BUILD)/%: $(BUILD)/release/%
 	@ln -f $< $@
 
 # ---- modules of CPython -------------------------------------------------------------------------------------------------
@@ -253,7 +265,8 @@ $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle: $(BUILD)/%: $(BUILD)/relea
 # NAME=POLICY; NAME and POLICY of the command line are one more.
 GUARDS := $(foreach s,$(SHIPPED),$(s)_guard=policies/$(s).policy) corpus_guard=tests/policy/corpus.policy \
     builder_guard=tests/policy/builder.policy hosts_guard=tests/policy/hosts.policy \
-    channels_guard=tests/policy/ok/channels.policy \
+    channels_guard=tests/policy/ok/channels.policy child_guard=tests/policy/ok/environment.policy \
+    run_guard=tests/policy/child.policy \
     api_guard=tests/policy/python/api.policy open_guard=tests/policy/python/open.policy \
     objects_guard=tools/examples/objects/objects.policy open_alone_guard=tests/policy/python/open_alone.policy \
     pickletester_guard=tests/policy/pickletester.policy
@@ -360,7 +373,7 @@ fuzz-keep: $(FUZZ_FILES)
 
 # The same tests with what counts lines: its folder looks like a build folder, whose programs are those of variant `cov`.
 COV := $(BUILD)/cov
-COV_FILES := all $(INPUTS) $(addprefix $(COV)/,policyc unpickle libupk.a) $(UNIT:%=$(COV)/tests/unit/%) \
+COV_FILES := all $(INPUTS) $(addprefix $(COV)/,policyc unpickle upk-run libupk.a) $(UNIT:%=$(COV)/tests/unit/%) \
     $(FUZZ:%=$(COV)/tests/fuzz/%)
 cov: $(COV_FILES)
 	@ln -sfn . $(COV)/release && ln -sfn ../corpus ../seeds $(COV) && ln -sf ../../gen/shipped.inc $(COV)/gen
@@ -400,7 +413,7 @@ bench-python: $(BUILD)/pic/bench.so $(foreach g,bench agentix pysandboxes,$(pyth
 # ---- source text --------------------------------------------------------------------------------------------------------
 
 # Written by hand: not the corpus's data, not golden output.
-OURS := $(wildcard $(addsuffix /*.[ch],runtime runtime/python compiler tools tests/unit tests/fuzz tests/fuzz/help) \
+OURS := $(wildcard $(addsuffix /*.[ch],runtime runtime/run runtime/python compiler tools tests/unit tests/fuzz tests/fuzz/help) \
     $(addsuffix /*.c,tools/demo tools/examples/* tests/bench))
 
 format: | need
@@ -411,25 +424,27 @@ lint: | need
 
 # ---- installation -------------------------------------------------------------------------------------------------------
 
-# policyc is linked anew with the place where the shipped policies will stand.
-INSTALLED := $(POLICYC_MAIN:tools/%.c=$(BUILD)/install/%.o)
+# What compiles policies is linked anew with the place where the shipped ones will stand.
+INSTALLED := $(sort $(POLICYC_MAIN:tools/%.c=$(BUILD)/install/%.o) $(RUN_MAIN:tools/%.c=$(BUILD)/install/%.o))
 
 $(BUILD)/install/prefix: FORCE
 	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
 
 $(INSTALLED): $(BUILD)/install/%.o: tools/%.c $(BUILD)/release/flags $(BUILD)/install/prefix | need
-	$(call say,CC,$@)$(release_CC) -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)$(release_CC) -Iruntime -I$(BUILD)/policies -DPOLICY_DIR='"$(PREFIX)/share/policyc/policies"' -MMD -MP -c -o $@ $<
 
-$(BUILD)/install/policyc: $(INSTALLED) $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/release/libpolicyc.a $(BUILD)/release/libupk.a
-	$(call say,LINK,$@)$(release_CC) -o $@ $(filter %.o %.a,$^) -lmd -ljansson
+$(BUILD)/install/policyc: $(POLICYC_MAIN:tools/%.c=$(BUILD)/install/%.o)
+$(BUILD)/install/upk-run: $(RUN_MAIN:tools/%.c=$(BUILD)/install/%.o) $(SHIPPED:%=$(BUILD)/release/policies/%.o)
+$(BUILD)/install/policyc $(BUILD)/install/upk-run: $(CLI:%.c=$(BUILD)/release/%.o) $(BUILD)/release/libpolicyc.a $(BUILD)/release/libupk.a
+	$(call say,LINK,$@)$(release_CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lmd -ljansson
 
 -include $(wildcard $(BUILD)/install/*.d)
 
 # What stands where below PREFIX.  upk.pc names PREFIX once, so that `pkg-config --define-variable=prefix=...` moves it.
-INSTALL_PROGRAMS := $(BUILD)/install/policyc $(BUILD)/unpickle
-INSTALL_HEADERS := $(addprefix runtime/,upk.h upk_tables.h upk_version.h find_class.h)
+INSTALL_PROGRAMS := $(BUILD)/install/policyc $(BUILD)/unpickle $(BUILD)/install/upk-run
+INSTALL_HEADERS := $(addprefix runtime/,upk.h upk_environment.h upk_tables.h upk_version.h find_class.h upk_run.h)
 # Modules of CPython are compiled with them.
-INSTALL_SOURCES := $(wildcard runtime/*.[ch] runtime/python/*.[ch])
+INSTALL_SOURCES := $(wildcard runtime/*.[ch] runtime/run/*.[ch] runtime/python/*.[ch])
 INSTALL_POLICIES := $(wildcard policies/*.policy policies/*/*.policy)
 # Links in the documents lead to examples.
 INSTALL_DOCS := README.md LICENSE $(wildcard docs/*.md) $(shell find tools/examples -name out -prune -o -type f -print)
@@ -438,7 +453,7 @@ INTO := $(DESTDIR)$(PREFIX)
 # $(call with_paths,FILES,FOLDER): each file below FOLDER, by its own path.
 with_paths = for file in $(1); do install -D -m 644 $$file $(2)/$$file || exit; done
 
-install: all $(BUILD)/install/policyc
+install: all $(BUILD)/install/policyc $(BUILD)/install/upk-run
 	@install -d $(addprefix $(INTO)/,bin lib/pkgconfig include/upk share/man/man1 share/man/man3 share/man/man5)
 	$(call say,INSTALL,$(INTO)/bin)install $(INSTALL_PROGRAMS) $(INTO)/bin
 	$(call say,INSTALL,$(INTO)/lib/libupk.a)install -m 644 $(BUILD)/libupk.a $(INTO)/lib

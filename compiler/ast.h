@@ -184,7 +184,54 @@ enum ast_item_kind {
     AST_CHANNEL,
     AST_WITHIN,
     AST_FAIL_OPEN,
-    AST_UNSUPPORTED /* parsed, but this version compiles no such thing */
+    AST_ENVIRONMENT,
+    AST_CONFINEMENT,
+    AST_ITEM_KINDS
+};
+
+/* ---- lines of `environment` and `confinement` */
+
+struct ast_variable { /* one name in them */
+    struct ast_node node;
+    struct ast_word name;
+    struct ast_word source; /* manifest SOURCE -> NAME */
+    bool has_source;
+    bool quoted;
+    bool base;        /* the name is that of a base set */
+    bool open, start; /* `NAME*`, `*NAME` */
+};
+
+enum ast_rule_kind { AST_RULE_WORD, AST_RULE_CHARS, AST_RULE_MAX };
+
+struct ast_rule { /* of `where value` */
+    struct ast_node node;
+    enum ast_rule_kind kind;
+    struct ast_word word;
+    struct ast_number number;
+};
+
+enum ast_line_kind {
+    AST_LINE_INHERIT,
+    AST_LINE_MANIFEST,
+    AST_LINE_NEVER,
+    AST_LINE_SET,
+    AST_LINE_HOME,
+    AST_LINE_LINUX,
+    AST_LINE_MACOS,
+    AST_LINE_BUDGET,
+    AST_LINE_NETWORK,
+    AST_LINE_KINDS
+};
+
+struct ast_line {
+    struct ast_node node;
+    enum ast_line_kind kind;
+    struct ast_word keyword;
+    struct ast_list names; /* ast_variable; set: one; budget: ast_limit */
+    struct ast_list rules; /* ast_rule */
+    struct ast_word word;  /* set: the value; home: whose; linux, macos: the mode */
+    struct ast_word because;
+    bool has_because;
 };
 
 struct ast_limit { /* of `budget` */
@@ -202,7 +249,8 @@ struct ast_item {
     struct ast_list names; /* opcodes: allowed; use: fragments; within: channels (ast_name_node) */
     struct ast_list except; /* opcodes */
     struct ast_list
-        parts; /* budget: ast_limit; never, fail_open: ast_scope; module: ast_row; channel: ast_item */
+        parts; /* budget: ast_limit; never, fail_open: ast_scope; module: ast_row; channel: ast_item;
+                * environment, confinement: ast_line */
     struct ast_number low, high; /* protocol */
     struct ast_type *type;       /* type, root */
     struct model_type *root;     /* root: what `type` is, set by resolve_types */

@@ -222,7 +222,7 @@ static void limit_read(struct compilation *c, const struct ast_limit *limit, con
 void settings_read(struct compilation *c, const struct ast_list *items, const struct settings *outer,
                    struct settings *s) {
     const struct ast_limit *limits[UPK_BUDGET_COUNT] = {NULL};
-    const struct ast_item *first[AST_UNSUPPORTED + 1] = {NULL};
+    const struct ast_item *first[AST_ITEM_KINDS] = {NULL};
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
         bool once = item->kind == AST_OPCODES || item->kind == AST_PROTOCOL || item->kind == AST_ROOT ||

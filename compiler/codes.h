@@ -21,11 +21,10 @@
     X(11, BAD_NUMBER)    /* too large, bad unit, stray letters or underscores */               \
     X(12, SYNTAX)        /* unexpected token */                                                \
     X(13, MISSING_SEMICOLON)                                                                   \
-    X(14, BAD_STRING)    /* not closed, bad escape */                                          \
-    X(15, TOO_DEEP)      /* nested too deep */                                                 \
-    X(16, NOT_SUPPORTED) /* reserved for a later version of the language */                    \
-    X(17, BAD_NAME)      /* empty, too long, control characters, empty part */                 \
-    X(18, NO_HEADER)     /* neither `policy` nor `fragment` first */                           \
+    X(14, BAD_STRING) /* not closed, bad escape */                                             \
+    X(15, TOO_DEEP)   /* nested too deep */                                                    \
+    X(17, BAD_NAME)   /* empty, too long, control characters, empty part */                    \
+    X(18, NO_HEADER)  /* neither `policy` nor `fragment` first */                              \
     X(20, INCLUDE_NOT_FOUND)                                                                   \
     X(21, INCLUDE_PATH) /* absolute, `..`, a link that leaves the tree */                      \
     X(22, INCLUDE_CYCLE)                                                                       \
@@ -81,7 +80,16 @@
     X(86, DEAD_DENY)       /* `deny` of what a row grants */                                   \
     X(87, NOT_WITHIN)      /* `within' that could not be proved */                             \
     X(88, BAD_CHANNEL)     /* `within' of no other channel of the policy */                    \
-    X(90, GPERF)           /* gperf cannot be run, or failed */
+    X(90, GPERF)           /* gperf cannot be run, or failed */                                \
+    X(100, BAD_VARIABLE)   /* no name of a variable: empty, `=', NUL */                        \
+    X(101, VARIABLE_FORM)  /* a pattern, base set or `->' where none may stand */              \
+    X(102, UNKNOWN_BASE)   /* base set of variables */                                         \
+    X(103, UNKNOWN_RULE)   /* after `where value' */                                           \
+    X(104, DUPLICATE_VARIABLE)                                                                 \
+    X(105, GRANTED_AND_NEVER)                                                                  \
+    X(106, ODD_VARIABLE) /* `path', where `PATH' is a variable that everybody knows */         \
+    X(107, BAD_VALUE)                                                                          \
+    X(108, BAD_HOME) /* not `workspace', or HOME granted beside it */
 
 enum diag_code {
 #define DIAG_X(number, name) P_##name = number,

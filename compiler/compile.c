@@ -47,10 +47,6 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
     for (const struct ast_node *n = items->first; n != NULL; n = n->next) {
         const struct ast_item *item = (const struct ast_item *)n;
         switch (item->kind) {
-        case AST_UNSUPPORTED:
-            diag_error(c->diag, item->node.span, P_NOT_SUPPORTED, "`%s' is not supported yet in this version",
-                       diag_quote(c->diag, item->keyword.text));
-            break;
         case AST_OPCODES:
         case AST_PROTOCOL:
         case AST_BUDGET:
@@ -59,6 +55,8 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_CHANNEL:
         case AST_WITHIN:
         case AST_FAIL_OPEN:
+        case AST_ENVIRONMENT:
+        case AST_CONFINEMENT:
             if (!u->file.is_policy) {
                 diag_error(c->diag, item->node.span, P_FRAGMENT_SETS,
                            "a fragment only offers rows: `%s' belongs in a policy",
@@ -69,7 +67,8 @@ static void check_items(struct compilation *c, const struct unit *u, const struc
         case AST_NEVER:
         case AST_ALIAS:
         case AST_TYPE:
-        case AST_MODULE: break;
+        case AST_MODULE:
+        case AST_ITEM_KINDS: break;
         }
         if (item->kind == AST_WITHIN && u->file.is_policy && items == &u->file.items) {
             diag_error(c->diag, item->node.span, P_MISPLACED, "`within' is said of a channel, in its block");
@@ -169,6 +168,8 @@ static void run_passes(struct compilation *c) {
     }
     references_check(c);
     results_check(c);
+    environment_read(c);
+    confinement_read(c);
     const struct unit *main = unit_main(c);
     if (main->file.is_policy && !c->mem->failed) {
         channels_check(c);

@@ -28,6 +28,8 @@ struct compiled {
     size_t model_count;
     struct model_file *files;
     size_t file_count;
+    struct model_environment *environment; /* NULL: the policy has no such block; the next alike */
+    struct model_confinement *confinement;
 };
 
 /* YYYY-MM-DD as YYYYMMDD; false: no date of the calendar. */

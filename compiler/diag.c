@@ -221,7 +221,8 @@ static void put_excerpt(struct diag *d, const struct source *s, struct span at, 
 
 static void put_place(struct diag *d, struct span at) {
     if (at.file >= d->source_count) {
-        put(d, "policyc: ");
+        put(d, d->sink.program ? d->sink.program : "policyc");
+        put(d, ": ");
         return;
     }
     const struct source *s = &d->sources[at.file];

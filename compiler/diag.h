@@ -20,7 +20,8 @@ struct diag_sink {
     void (*write)(void *context, const char *bytes, size_t len); /* NULL: messages are counted only */
     void *context;
     bool colour;
-    bool json; /* a JSON object a line (diag_json.h), without colour and excerpts */
+    const char *program; /* whose messages without a place are; NULL: policyc */
+    bool json;           /* a JSON object a line (diag_json.h), without colour and excerpts */
 };
 
 struct diag_record;

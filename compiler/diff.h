@@ -9,6 +9,7 @@
  *   diff_types.c      where in two types the difference is
  *   diff_names.c      how streams may spell names
  *   diff_open.c       names that only a host knows
+ *   diff_child.c      environment and confinement of a child
  *   diff_findings.c   what was found, sorted and written
  *
  * Layer: above inclusion and list_type.
@@ -49,5 +50,8 @@ struct diff_found { /* texts live as long as the arena */
  * of memory. */
 bool diff_widened(const struct upk_policy *old, const struct upk_policy *new, struct mem *m,
                   struct diff_found **all, size_t *count);
+/* The same of the blocks about a child, which all channels share; nothing where neither policy has one. */
+bool diff_child(const struct upk_policy *old, const struct upk_policy *new, struct output *o,
+                struct diff_verdict *verdict);
 
 #endif

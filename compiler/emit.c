@@ -6,9 +6,11 @@
 #include "emit.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "depfile.h"
+#include "emit_child.h"
 #include "files.h"
 
 /* One channel on its way out. */
@@ -32,15 +34,6 @@ static void begin(struct emit *e, const char *type, const char *table, size_t co
 }
 
 static void end(struct emit *e) { output_print(e->o, "\n};\n\n"); }
-
-static void put_bytes(struct emit *e, const char *table, const uint8_t *bytes, size_t count) {
-    begin(e, "uint8_t", table, count);
-    for (size_t i = 0; i < count; i++) {
-        put_separator(e->o, i);
-        output_print(e->o, "%u,", bytes[i]);
-    }
-    end(e);
-}
 
 static void put_words(struct emit *e, const char *table, const uint32_t *words, size_t count) {
     begin(e, "uint32_t", table, count);
@@ -180,48 +173,68 @@ static void put_opens(struct emit *e) {
 
 /* ---- look-up ------------------------------------------------------------ */
 
-static void put_key_tables(struct emit *e) {
-    const struct upk_keys *const k = e->policy->keys[0]; /* both readings share all tables */
-    const size_t words = k->module_words + k->name_words;
-    begin(e, "struct upk_word", "words", words ? words : 1);
-    if (words == 0) output_print(e->o, "\n    {0, 0},");
+static void put_prefixed(struct output *o, const char *type, const char *prefix, const char *table,
+                         size_t count) {
+    output_print(o, "static const %s upk_%s_%s[%zu] = {", type, prefix, table, count);
+}
+
+void emit_key_tables(struct output *o, const char *prefix, const struct upk_keys *k) {
+    const size_t words = k->module_words + k->name_words, asso = (size_t)k->buckets * 256;
+    put_prefixed(o, "struct upk_word", prefix, "words", words ? words : 1);
+    if (words == 0) output_print(o, "\n    {0, 0},");
     for (size_t i = 0; i < words; i++) {
-        output_print(e->o, "\n    {UINT64_C(%" PRIu64 "), %" PRIu64 "},", k->words[i].factor, k->words[i].at);
+        output_print(o, "\n    {UINT64_C(%" PRIu64 "), %" PRIu64 "},", k->words[i].factor, k->words[i].at);
     }
-    end(e);
-    put_bytes(e, "asso", k->asso, (size_t)k->buckets * 256);
-    put_words(e, "base", k->base, k->buckets);
-    begin(e, "struct upk_key", "slots", k->slot_count);
+    output_print(o, "\n};\n\n");
+    put_prefixed(o, "uint8_t", prefix, "asso", asso);
+    for (size_t i = 0; i < asso; i++) {
+        put_separator(o, i);
+        output_print(o, "%u,", k->asso[i]);
+    }
+    output_print(o, "\n};\n\n");
+    put_prefixed(o, "uint32_t", prefix, "base", k->buckets);
+    for (size_t i = 0; i < k->buckets; i++) {
+        put_separator(o, i);
+        output_print(o, "%" PRIu32 ",", k->base[i]);
+    }
+    output_print(o, "\n};\n\n");
+    put_prefixed(o, "struct upk_key", prefix, "slots", k->slot_count);
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const struct upk_key *const s = &k->slots[i];
-        output_print(e->o, "\n    {%" PRIu32 ", %" PRIu32 ", %u, %u, {%" PRIu32 ", %" PRIu32 "}},", s->module,
+        output_print(o, "\n    {%" PRIu32 ", %" PRIu32 ", %u, %u, {%" PRIu32 ", %" PRIu32 "}},", s->module,
                      s->name, s->module_len, s->name_len, s->row[0], s->row[1]);
     }
-    end(e);
+    output_print(o, "\n};\n\n");
 }
 
 static const char *reading_name(uint32_t reading) { return reading == 0 ? "old" : "new"; }
 
-static void put_keys(struct emit *e, uint32_t reading) {
-    const struct upk_keys *const k = e->policy->keys[reading];
-    const size_t n = e->number;
-    output_print(e->o, "static const struct upk_keys upk_%zu_keys_%s = {\n", n, reading_name(reading));
-    output_print(e->o, "    .seed = UINT64_C(%" PRIu64 "),\n    .module_factor = UINT64_C(%" PRIu64 "),\n",
+void emit_keys(struct output *o, const char *prefix, const char *name, const struct upk_keys *k) {
+    output_print(o, "static const struct upk_keys upk_%s_%s = {\n", prefix, name);
+    output_print(o, "    .seed = UINT64_C(%" PRIu64 "),\n    .module_factor = UINT64_C(%" PRIu64 "),\n",
                  k->seed, k->module_factor);
-    output_print(e->o, "    .name_factor = UINT64_C(%" PRIu64 "),\n", k->name_factor);
-    output_print(e->o, "    .module_vectors = %" PRIu32 ",\n    .name_vectors = %" PRIu32 ",\n",
+    output_print(o, "    .name_factor = UINT64_C(%" PRIu64 "),\n", k->name_factor);
+    output_print(o, "    .module_vectors = %" PRIu32 ",\n    .name_vectors = %" PRIu32 ",\n",
                  k->module_vectors, k->name_vectors);
-    output_print(e->o, "    .module_words = %" PRIu32 ",\n    .name_words = %" PRIu32 ",\n", k->module_words,
+    output_print(o, "    .module_words = %" PRIu32 ",\n    .name_words = %" PRIu32 ",\n", k->module_words,
                  k->name_words);
-    output_print(e->o, "    .buckets = %" PRIu32 ",\n    .slot_mask = %" PRIu32 ",\n", k->buckets,
-                 k->slot_mask);
-    output_print(e->o, "    .slot_count = %" PRIu32 ",\n    .pool_len = %" PRIu32 ",\n", k->slot_count,
+    output_print(o, "    .buckets = %" PRIu32 ",\n    .slot_mask = %" PRIu32 ",\n", k->buckets, k->slot_mask);
+    output_print(o, "    .slot_count = %" PRIu32 ",\n    .pool_len = %" PRIu32 ",\n", k->slot_count,
                  k->pool_len);
-    output_print(e->o, "    .reading = %" PRIu32 ",\n    .key_count = %" PRIu32 ",\n", k->reading,
-                 k->key_count);
-    output_print(e->o, "    .words = upk_%zu_words,\n    .asso = upk_%zu_asso,\n    .base = upk_%zu_base,\n",
-                 n, n, n);
-    output_print(e->o, "    .slots = upk_%zu_slots,\n    .pool = upk_%zu_pool,\n};\n\n", n, n);
+    output_print(o, "    .reading = %" PRIu32 ",\n    .key_count = %" PRIu32 ",\n", k->reading, k->key_count);
+    output_print(o, "    .words = upk_%s_words,\n    .asso = upk_%s_asso,\n    .base = upk_%s_base,\n",
+                 prefix, prefix, prefix);
+    output_print(o, "    .slots = upk_%s_slots,\n    .pool = upk_%s_pool,\n};\n\n", prefix, prefix);
+}
+
+static void put_keys(struct emit *e) {
+    char prefix[24], name[16];
+    (void)snprintf(prefix, sizeof prefix, "%zu", e->number);
+    emit_key_tables(e->o, prefix, e->policy->keys[0]); /* both readings share all tables */
+    for (uint32_t reading = 0; reading < 2; reading++) {
+        (void)snprintf(name, sizeof name, "keys_%s", reading_name(reading));
+        emit_keys(e->o, prefix, name, e->policy->keys[reading]);
+    }
 }
 
 /* The tables are constants of this file, so the template unrolls over them; its argument only keeps the
@@ -309,7 +322,10 @@ static void put_policy(struct emit *e) {
     put_counts(e);
     output_print(e->o, "    .keys = {&upk_%zu_keys_old, &upk_%zu_keys_new},\n", e->number, e->number);
     put_symbol(e->o, "    .find_class = {", e->symbols->find_class_old, ", ");
-    put_symbol(e->o, "", e->symbols->find_class, "},\n};\n");
+    put_symbol(e->o, "", e->symbols->find_class, "},\n");
+    emit_child_members(e->o, e->policy);
+    put_member_numbers(e->o, "run_digest", e->policy->run_digest, sizeof e->policy->run_digest);
+    output_print(e->o, "};\n");
 }
 
 static void put_channel(struct emit *e) {
@@ -321,9 +337,7 @@ static void put_channel(struct emit *e) {
     put_parts(e);
     put_sets(e);
     put_opens(e);
-    put_key_tables(e);
-    put_keys(e, 0);
-    put_keys(e, 1);
+    put_keys(e);
     put_find_class(e, e->symbols->find_class_old, 0);
     put_find_class(e, e->symbols->find_class, 1);
     put_policy(e);
@@ -355,6 +369,11 @@ static void put_guards(struct output *o) {
         {"sizeof(struct upk_charset)", sizeof(struct upk_charset)},
         {"sizeof(struct upk_open)", sizeof(struct upk_open)},
         {"sizeof(struct upk_deny)", sizeof(struct upk_deny)},
+        {"sizeof(struct upk_env_name)", sizeof(struct upk_env_name)},
+        {"sizeof(struct upk_env_rule)", sizeof(struct upk_env_rule)},
+        {"sizeof(struct upk_env_never)", sizeof(struct upk_env_never)},
+        {"sizeof(struct upk_environment)", sizeof(struct upk_environment)},
+        {"sizeof(struct upk_confinement)", sizeof(struct upk_confinement)},
         {"sizeof(struct upk_key)", sizeof(struct upk_key)},
         {"sizeof(struct upk_word)", sizeof(struct upk_word)},
         {"(int)UPK_OP_END", UPK_OP_END},
@@ -392,6 +411,7 @@ bool emit_texts(const struct channels *all, struct output *source, struct output
     emit_banner(all, header);
     put_symbol(header, "#ifndef UPK_GENERATED_", symbol, "_H\n");
     put_symbol(header, "#define UPK_GENERATED_", symbol, "_H\n\n#include \"upk_tables.h\"\n");
+    emit_child(source, &all->tables[0].policy);
     for (size_t i = 0; i < all->count; i++) {
         struct emit e = {source, i, &all->tables[i].policy, &all->symbols[i]};
         put_channel(&e);

@@ -43,9 +43,9 @@ bool python_name_good(struct text name) {
 
 /* Names that each module has of its own. */
 static bool is_taken(struct text name) {
-    static const char *const words[] = {"EmptyInputError", "Policy",      "PickleError",
-                                        "RefusedError",    "RemoteError", "UnpicklingError",
-                                        "decode_exception"};
+    static const char *const words[] = {"EmptyInputError",  "Policy",      "PickleError",
+                                        "RefusedError",     "RemoteError", "UnpicklingError",
+                                        "decode_exception", "run"};
     return is_one_of(name, words, sizeof words / sizeof *words) ||
            (name.len > 1 && name.at[0] == '_' && name.at[1] == '_');
 }
@@ -158,7 +158,7 @@ static bool put_module(const struct channels *all, const char *name, struct outp
 /* ---- stubs ------------------------------------------------------------ */
 
 static const char stubs_head[] = "import pickle\n"
-                                 "from typing import Any, Callable, Dict, Iterable, Optional, Type\n"
+                                 "from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Type\n"
                                  "\n"
                                  "class RefusedError(pickle.UnpicklingError):\n"
                                  "    code: str\n"
@@ -184,6 +184,11 @@ static void put_functions(struct output *o, const char *indent, const char *self
         "persistent_load: Optional[Callable[[Any], Any]] = ..., fix_imports: bool = ..., "
         "encoding: str = ..., errors: str = ...";
     static const char cause[] = "cause: bool = ...";
+    static const char run[] =
+        "folder: Any = ..., home: Any = ..., host: Optional[Mapping[str, str]] = ..., "
+        "manifest: Optional[Mapping[str, str]] = ..., from_host: Optional[Mapping[str, str]] = ..., "
+        "visible: Optional[Iterable[Any]] = ..., state: Any = ..., rules: Any = ..., stderr: Any = ..., "
+        "bubblewrap: Any = ..., allow_unconfined: bool = ..., stdout: bool = ...";
     output_print(o, "%sdef loads(%sdata: Any, /, *, %s, %s, %s) -> Any: ...\n", indent, self, buffers,
                  as_pickle, cause);
     output_print(o, "%sdef load(%sfile: Any, /, *, %s, %s, %s) -> Any: ...\n", indent, self, buffers,
@@ -193,11 +198,17 @@ static void put_functions(struct output *o, const char *indent, const char *self
     output_print(o, "%sdef inspect(%sdata: Any, /, *, form: str = ..., %s) -> str: ...\n", indent, self,
                  buffers);
     output_print(o, "%sdef scan(%sdata: Any, /, *, %s) -> Dict[str, Any]: ...\n", indent, self, buffers);
+    output_print(o, "%sdef run(%scommand: Iterable[Any], /, *, %s) -> Any: ...\n", indent, self, run);
     output_print(o, "%sdef with_types(%s*classes: type) -> %s: ...\n", indent, self,
                  *self ? "\"Policy\"" : "Policy");
     if (consents)
         output_print(o, "%sdef allow_fail_open(%s) -> %s: ...\n", indent, *self ? "self" : "",
                      *self ? "\"Policy\"" : "Policy");
+    output_print(o,
+                 "%sdef environment(%s*, home: Any = ..., manifest: Optional[Mapping[str, str]] = ...,\n"
+                 "%s                from_host: Optional[Mapping[str, str]] = ...,\n"
+                 "%s                host: Optional[Mapping[str, str]] = ...) -> Dict[str, str]: ...\n",
+                 indent, self, indent, indent);
 }
 
 static const char stubs_unpickler[] =
@@ -260,6 +271,8 @@ static void put_stubs(const struct channels *all, struct output *o) {
         output_bytes(o, name.at, name.len);
         output_text(o, ": Policy\n");
     }
+    if (!alone)
+        output_text(o, "\ndef run(command: Iterable[Any], /, *, channel: str, **options: Any) -> Any: ...\n");
     if (has_ladder(all)) output_text(o, stubs_ladder);
 }
 

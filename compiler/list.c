@@ -100,14 +100,12 @@ static void put_settings(struct listing *l) {
 
 /* ---- names that only a host knows ------------------------------------------------------------ */
 
-static void put_source(const struct listing *l, struct output *o, uint32_t file, uint32_t line);
-
 static void put_scope(const struct listing *l, const struct upk_deny *d) {
     output_text(l->o, d->flags & UPK_DENY_NEVER ? "never " : "deny ");
     if (d->kind != UPK_DENY_NAME) output_text(l->o, "module ");
     notation_name(l->o, policy_text(l->policy, d->path));
     if (d->kind == UPK_DENY_TREE) output_text(l->o, ".*");
-    put_source(l, l->o, d->file, d->line);
+    list_put_source(l->o, l->policy, d->file, d->line);
     output_text(l->o, d->flags & UPK_DENY_WRITTEN ? "\n" : ", by another path\n");
 }
 
@@ -118,7 +116,7 @@ static void put_opens(const struct listing *l) {
         notation_string(l->o, policy_text(p, p->until));
         output_text(l->o, " because ");
         notation_prose(l->o, policy_text(p, p->because));
-        put_source(l, l->o, p->until_file, p->until_line);
+        list_put_source(l->o, p, p->until_file, p->until_line);
         output_text(l->o, "\n");
     }
     for (uint32_t i = 1; i < p->deny_count; i++) put_scope(l, &p->denies[i]);
@@ -226,9 +224,9 @@ static bool is_utf8(struct text t) {
     return true;
 }
 
-static void put_source(const struct listing *l, struct output *o, uint32_t number, uint32_t line) {
-    if (line == 0 || number >= l->policy->file_count) return;
-    const struct text file = policy_text(l->policy, l->policy->files[number]);
+void list_put_source(struct output *o, const struct upk_policy *p, uint32_t number, uint32_t line) {
+    if (line == 0 || number >= p->file_count) return;
+    const struct text file = policy_text(p, p->files[number]);
     output_text(o, "  # ");
     if (is_plain_file(file))
         output_bytes(o, file.at, file.len);
@@ -240,7 +238,7 @@ static void put_source(const struct listing *l, struct output *o, uint32_t numbe
 }
 
 static void put_place(const struct listing *l, struct output *o, const struct upk_form *f) {
-    put_source(l, o, f->file, f->line);
+    list_put_source(o, l->policy, f->file, f->line);
     if (f->line != 0 && f->flags & UPK_FORM_TEMPLATE) output_text(o, ", by a template");
 }
 

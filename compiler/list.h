@@ -14,6 +14,9 @@
  * false: out of memory. */
 bool list_policy(const struct upk_policy *p, bool spellings, struct output *o);
 
+/* Where a grant stands, as a comment behind it; nothing where line is 0. */
+void list_put_source(struct output *o, const struct upk_policy *p, uint32_t number, uint32_t line);
+
 /* Appends one way to make an object as a line of the listing has it: maker and steps. */
 void list_put_form(struct type_lines *types, struct output *o, const struct upk_row *row,
                    const struct upk_form *f);

@@ -167,6 +167,49 @@ struct model {
     struct model_places places;
 };
 
+/* What the value of a variable may be. */
+struct model_env_rule {
+    enum upk_env_rule_kind kind; /* UPK_ENV_RULE_NONE: no rule at all */
+    uint32_t most;
+    const struct upk_range *chars; /* sorted, not touching; none: any */
+    size_t char_count;
+    uint32_t file, line; /* where it is said; line 0: it comes with the name */
+};
+
+struct model_env_name {
+    struct text name;
+    uint32_t flags;                          /* enum upk_env_flag, all but HOME's row */
+    struct model_env_rule inherit, manifest; /* as the flags say */
+    struct text source;                      /* UPK_ENV_FROM */
+    struct text value;                       /* UPK_ENV_SET */
+    struct text because;
+    uint32_t file, line, manifest_line; /* as in struct upk_env_name */
+};
+
+struct model_env_never {
+    struct text text;
+    enum upk_env_never_kind kind;
+    uint32_t file, line; /* line 0: of every policy */
+};
+
+struct model_environment {
+    struct text name;
+    bool home;                    /* HOME is set last */
+    struct model_env_name *names; /* sorted by name, none twice */
+    size_t name_count;
+    struct model_env_never *nevers; /* those of the policy as written, then those of every policy */
+    size_t never_count;
+    uint32_t file, line;
+};
+
+struct model_confinement {
+    enum upk_confine_mode on_linux, on_macos;
+    bool network;
+    struct text network_because;
+    uint64_t budgets[UPK_RUN_BUDGET_COUNT]; /* in effect */
+    uint32_t file, line;
+};
+
 /* In include order: a file comes after those that it includes.  The digest is over `bytes` in this order. */
 struct model_file {
     struct text

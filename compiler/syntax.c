@@ -234,6 +234,29 @@ struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast
     return &limit->node;
 }
 
+struct ast_line *syntax_line(struct syntax *s, enum ast_line_kind kind, struct ast_word keyword,
+                             struct span span) {
+    struct ast_line *line = syntax_node(s, sizeof *line, span);
+    line->kind = kind;
+    line->keyword = keyword;
+    return line;
+}
+
+struct ast_variable *syntax_variable(struct syntax *s, struct ast_word name, struct span span) {
+    struct ast_variable *v = syntax_node(s, sizeof *v, span);
+    v->name = name;
+    return v;
+}
+
+struct ast_node *syntax_rule(struct syntax *s, enum ast_rule_kind kind, struct ast_word word,
+                             struct ast_number number, struct span span) {
+    struct ast_rule *rule = syntax_node(s, sizeof *rule, span);
+    rule->kind = kind;
+    rule->word = word;
+    rule->number = number;
+    return &rule->node;
+}
+
 /* The parse */
 
 /* NULL: no memory. */

@@ -13,6 +13,11 @@
 #include "ast.h"
 #include "diag.h"
 
+struct syntax_reason { /* because "...", where it may be left out */
+    bool given;
+    struct ast_word word;
+};
+
 /* Semantic values of the grammar's symbols. */
 union syntax_value {
     struct ast_word word;
@@ -24,6 +29,9 @@ union syntax_value {
     struct ast_item *item;
     struct ast_row *row;
     struct ast_maker *maker;
+    struct ast_line *line;
+    struct ast_variable *variable;
+    struct syntax_reason reason;
     bool flag;
 };
 
@@ -104,6 +112,9 @@ struct syntax {
         struct ast_clause clause;
         struct ast_scope scope;
         struct ast_limit limit;
+        struct ast_line line;
+        struct ast_variable variable;
+        struct ast_rule rule;
         struct ast_name_node name;
     } spare;
 };
@@ -183,6 +194,12 @@ struct ast_node *syntax_scope(struct syntax *s, enum ast_scope_kind kind, struct
                               struct ast_word name, struct span span);
 struct ast_node *syntax_limit(struct syntax *s, struct ast_word name, struct ast_number number,
                               struct span span);
+
+struct ast_line *syntax_line(struct syntax *s, enum ast_line_kind kind, struct ast_word keyword,
+                             struct span span);
+struct ast_variable *syntax_variable(struct syntax *s, struct ast_word name, struct span span);
+struct ast_node *syntax_rule(struct syntax *s, enum ast_rule_kind kind, struct ast_word word,
+                             struct ast_number number, struct span span);
 
 /* What the parser knows when it meets a token that does not fit. */
 struct syntax_expected {

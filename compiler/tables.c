@@ -7,7 +7,7 @@
 
 #include "gperf.h"
 #include "lower.h"
-#include "perfect.h"
+#include "tables_child.h"
 
 enum { MOST_TABLE_BYTES = 1 << 30 };
 
@@ -104,6 +104,14 @@ static bool make_keys(struct lower *l, const struct tables *others, size_t count
     return status == PERFECT_OK;
 }
 
+static bool make_child(struct lower *l, const struct tables *others, size_t count, struct tables *out) {
+    enum perfect_status status;
+    int error = 0;
+    if (tables_child(l->compiled, count ? others : NULL, out, &status, &error)) return true;
+    report_perfect(l->diag, out->mem.failed ? PERFECT_MEMORY : status, error);
+    return false;
+}
+
 static void fill_policy(struct lower *l, struct upk_policy *p) {
     static const char generator[] = "policyc " UPK_VERSION;
     const struct model *const model = l->model;
@@ -181,7 +189,8 @@ static bool lower_all(struct lower *l, const struct tables *others, size_t count
     lower_sort_classes(l);
     fill_files(l, p);
     pool_pad(&l->pool, UPK_NAME_PADDED);
-    if (l->mem->failed || !make_keys(l, others, count, out)) return false;
+    if (l->mem->failed || !make_keys(l, others, count, out) || !make_child(l, others, count, out))
+        return false;
     point(l, p);
     out->places = l->places.items;
     return true;

@@ -7,12 +7,16 @@
 #define COMPILER_TABLES_H
 
 #include "compile.h"
+#include "perfect.h"
 
 /* Owns everything that `policy` points to. */
 struct tables {
     struct mem mem;
     struct upk_policy policy;
     struct upk_keys keys[2];
+    struct upk_environment environment; /* where policy.environment leads; the next two alike */
+    struct upk_keys environment_keys[2];
+    struct upk_confinement confinement;
     struct span *places; /* of the granted name, by row id; zeros: it is not granted */
 };
 

@@ -14,6 +14,7 @@
  *   check_results.c   alternatives of different results
  *   check_spelling.c, check_references.c  with hint_names.c
  *   check_channel.c   what each channel reaches              -> models
+ *   environment.c, confinement.c  the blocks about a child
  *   check_budgets.c   budgets against what all channels can spend
  *
  * Layer: private to those and compile.c.
@@ -259,6 +260,12 @@ bool budget_is_spent(enum upk_budget b);
 uint64_t budget_spending(enum upk_budget b, enum upk_op op);
 /* Does one budget never exceed another in a stream? */
 bool budget_is_within(enum upk_budget b, enum upk_budget within);
+
+/* environment.c, confinement.c: fill compiled.environment and compiled.confinement */
+void environment_read(struct compilation *c);
+void confinement_read(struct compilation *c);
+/* The one block of a kind; another one is an error. */
+const struct ast_item *block_find(struct compilation *c, enum ast_item_kind kind);
 
 /* check_channel.c */
 void channels_check(struct compilation *c);

@@ -1,6 +1,5 @@
 /* Grammar of policy files: LALR(1) without conflicts.  Actions only build nodes (compiler/syntax.c);
- * nothing is looked up here. What this version of the compiler does not implement is parsed all the same,
- * so that it can say so.
+ * nothing is looked up here.
  *
  * Layer: between the token filter (compiler/tokens.c) and the syntax tree (compiler/ast.h).
  */
@@ -40,6 +39,7 @@ static void yyerror(struct span *at, struct syntax *s, const char *message);
 
 static const struct ast_list no_list;
 static const struct ast_word no_word;
+static const struct ast_number no_number;
 
 static struct ast_list list_of(struct ast_node *node)
 {
@@ -106,10 +106,15 @@ static struct ast_list list_before(struct ast_node *node, struct ast_list rest)
 %type <range> opt_range
 %type <list> names namelist constlist words dotteds limits scopes rows alts funcalts steps tail args arglist elems
 %type <list> elemlist
-%type <list> fields channel_items members denies
+%type <list> fields channel_items members denies envs confs variables where rules
+%type <word> mode
+%type <node> rule
 %type <node> arg elem field step limit scope member
 %type <type> type atom record literal0 opt_record
-%type <item> item setting within fail_open unsupported_item
+%type <item> item setting within fail_open environment
+%type <line> env conf
+%type <variable> variable inheritance
+%type <reason> reason
 %type <row> row template
 %type <maker> alt make funcalt
 %type <flag> opt_import opt_cyclic
@@ -151,7 +156,7 @@ item
         { $$ = syntax_item(s, AST_CHANNEL, $1, @$); $$->name = $2; $$->parts = $4; }
     | within
     | fail_open
-    | unsupported_item
+    | environment
     | error ";"
         { $$ = NULL; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
     ;
@@ -530,30 +535,85 @@ opt_range
         }
     ;
 
-/* Parsed, so that its keywords are known and a policy that uses it gets one clear error */
+/* The environment and the confinement of a child */
 
-unsupported_item
-    : ENVIRONMENT dotted "{" envs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
-    | CONFINEMENT "{" confs "}" { $$ = syntax_item(s, AST_UNSUPPORTED, $1, @1); }
+environment
+    : ENVIRONMENT dotted "{" envs "}"
+        { $$ = syntax_item(s, AST_ENVIRONMENT, $1, @1); $$->name = $2; $$->parts = $4; }
+    | CONFINEMENT "{" confs "}"
+        { $$ = syntax_item(s, AST_CONFINEMENT, $1, @1); $$->parts = $3; }
     ;
 
-envs : %empty | envs env | envs error ";" { tokens_recovered(s); yyerrok; } ;
+envs
+    : %empty { $$ = no_list; }
+    | envs env reason ";"
+        { $2->has_because = $3.given; $2->because = $3.word; $$ = $1; syntax_add(&$$, &$2->node); }
+    | envs error ";" { $$ = $1; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
 env
-    : INHERIT inheritances opt_where ";"
-    | MANIFEST words ";"
-    | NEVER patterns ";"
-    | SET word "=" STRING ";"
-    | HOME word ";"
+    : INHERIT variables where { $$ = syntax_line(s, AST_LINE_INHERIT, $1, @$); $$->names = $2; $$->rules = $3; }
+    | MANIFEST variables where
+        { $$ = syntax_line(s, AST_LINE_MANIFEST, $1, @$); $$->names = $2; $$->rules = $3; }
+    | NEVER variables { $$ = syntax_line(s, AST_LINE_NEVER, $1, @$); $$->names = $2; }
+    | SET variable "=" STRING
+        { $$ = syntax_line(s, AST_LINE_SET, $1, @$); $$->names = list_of(&$2->node); $$->word = $4; }
+    | HOME word { $$ = syntax_line(s, AST_LINE_HOME, $1, @$); $$->word = $2; }
     ;
-patterns : pattern | patterns "," pattern ;
-pattern : word | word "*" | "*" word | "*" word "*" ;
-inheritances : inheritance | inheritances "," inheritance ;
-inheritance : word | BASE word ;
-opt_where : %empty | WHERE VALUE value_rules ;
-value_rules : value_rule | value_rules value_rule ;
-value_rule : IDENT | CHARS STRING | MAX number ;
-confs : %empty | confs conf | confs error ";" { tokens_recovered(s); yyerrok; } ;
-conf : LINUX mode ";" | MACOS mode ";" | BUDGET limits ";" | NETWORK BECAUSE STRING ";" ;
+
+reason
+    : %empty { $$ = (struct syntax_reason){.given = false}; }
+    | BECAUSE STRING { $$ = (struct syntax_reason){.given = true, .word = $2}; }
+    ;
+
+variables
+    : inheritance { $$ = list_of(&$1->node); }
+    | variables "," inheritance { $$ = $1; syntax_add(&$$, &$3->node); }
+    ;
+
+inheritance
+    : variable
+    | variable "*" { $$ = $1; $$->node.span = @$; $$->open = true; }
+    | "*" variable { $$ = $2; $$->node.span = @$; $$->start = true; }
+    | "*" variable "*" { $$ = $2; $$->node.span = @$; $$->open = $$->start = true; }
+    | BASE word { $$ = syntax_variable(s, $2, @$); $$->base = true; }
+    | variable "->" variable
+        { $$ = $3; $$->node.span = @$; $$->source = $1->name; $$->has_source = true; }
+    ;
+
+variable
+    : word { $$ = syntax_variable(s, $1, @$); }
+    | STRING { $$ = syntax_variable(s, $1, @$); $$->quoted = true; }
+    ;
+
+where : %empty { $$ = no_list; } | WHERE VALUE rules { $$ = $3; } ;
+
+rules
+    : rule { $$ = list_of($1); }
+    | rules rule { $$ = $1; syntax_add(&$$, $2); }
+    ;
+
+rule
+    : IDENT { $$ = syntax_rule(s, AST_RULE_WORD, $1, no_number, @$); }
+    | T_TEXT { $$ = syntax_rule(s, AST_RULE_WORD, $1, no_number, @$); }
+    | CHARS STRING { $$ = syntax_rule(s, AST_RULE_CHARS, $2, no_number, @$); }
+    | MAX number { $$ = syntax_rule(s, AST_RULE_MAX, $1, $2, @$); }
+    ;
+
+confs
+    : %empty { $$ = no_list; }
+    | confs conf ";" { $$ = $1; syntax_add(&$$, &$2->node); }
+    | confs error ";" { $$ = $1; s->file->items_lost = true; tokens_recovered(s); yyerrok; }
+    ;
+
+conf
+    : LINUX mode { $$ = syntax_line(s, AST_LINE_LINUX, $1, @$); $$->word = $2; }
+    | MACOS mode { $$ = syntax_line(s, AST_LINE_MACOS, $1, @$); $$->word = $2; }
+    | BUDGET limits { $$ = syntax_line(s, AST_LINE_BUDGET, $1, @$); $$->names = $2; }
+    | NETWORK BECAUSE STRING
+        { $$ = syntax_line(s, AST_LINE_NETWORK, $1, @$); $$->because = $3; $$->has_because = true; }
+    ;
+
 mode : REQUIRE | OPT_IN ;
 
 /* Names may equal keywords, all but because, ref, instance, where and fail_open. */

@@ -31,8 +31,8 @@ static struct global *global_new(struct machine *m, const uint8_t *module, size_
 }
 
 static bool is_name(const struct global *g, const uint8_t *module, size_t module_len, const uint8_t *name,
-                    size_t name_len) {
-    return g->module_len == module_len && g->name_len == name_len &&
+                    size_t name_len, bool old) {
+    return g->old == old && g->module_len == module_len && g->name_len == name_len &&
            memcmp(g->module, module, module_len) == 0 && memcmp(g->name, name, name_len) == 0;
 }
 
@@ -43,17 +43,17 @@ static uint64_t name_hash(struct machine *m, const uint8_t *module, size_t modul
 
 /* The slot of a name: where it is, or where it would go (global NULL); NULL: the list is full and must grow. */
 static struct name_slot *name_slot(struct machine *m, const uint8_t *module, size_t module_len,
-                                   const uint8_t *name, size_t name_len) {
+                                   const uint8_t *name, size_t name_len, bool old) {
     if (m->name_cap <= NAMES_LISTED) {
         for (size_t i = 0; i < m->name_count; i++) {
-            if (is_name(m->names[i].global, module, module_len, name, name_len)) return &m->names[i];
+            if (is_name(m->names[i].global, module, module_len, name, name_len, old)) return &m->names[i];
         }
         return m->name_count < m->name_cap ? &m->names[m->name_count] : NULL;
     }
     uint64_t hash = name_hash(m, module, module_len, name, name_len);
     size_t i = (size_t)hash & (m->name_cap - 1);
     for (; m->names[i].global; i = (i + 1) & (m->name_cap - 1)) {
-        if (m->names[i].hash == hash && is_name(m->names[i].global, module, module_len, name, name_len))
+        if (m->names[i].hash == hash && is_name(m->names[i].global, module, module_len, name, name_len, old))
             break;
     }
     m->names[i].hash = hash;
@@ -73,37 +73,39 @@ static bool names_grow(struct machine *m) {
     machine_secret(m);
     for (size_t i = 0; i < old_cap; i++) {
         struct global *g = old[i].global;
-        if (g) name_slot(m, g->module, g->module_len, g->name, g->name_len)->global = g;
+        if (g) name_slot(m, g->module, g->module_len, g->name, g->name_len, g->old)->global = g;
     }
     if (old != m->names_room) (void)mem_resize(&m->doc->mem, old, old_cap * sizeof *old, 0);
     return true;
 }
 
+/* The slot of a name, free where it is new; NULL: no memory. */
+static struct name_slot *name_place(struct machine *m, struct upk_compat n, bool old) {
+    const bool full = m->name_cap > NAMES_LISTED && 2 * m->name_count >= m->name_cap;
+    struct name_slot *const slot =
+        full ? NULL : name_slot(m, n.module, n.module_len, n.name, n.name_len, old);
+    if (slot) return slot;
+    return names_grow(m) ? name_slot(m, n.module, n.module_len, n.name, n.name_len, old) : NULL;
+}
+
 bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
                size_t name_len, struct upk_value *out) {
+    const struct upk_compat n = {module, module_len, name, name_len};
+    const bool old = m->protocol < 3;
     size_t longest = module_len > name_len ? module_len : name_len;
     if (longest > m->most_name) m->most_name = longest;
-    if (module_len == 0 || name_len == 0 || longest > m->budgets[UPK_BUDGET_NAME]) {
-        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, m->protocol < 3,
-                                 (struct upk_compat){module, module_len, name, name_len});
-    }
-    bool full = m->name_cap > NAMES_LISTED && 2 * m->name_count >= m->name_cap;
-    struct name_slot *slot = full ? NULL : name_slot(m, module, module_len, name, name_len);
-    if (!slot) {
-        if (!names_grow(m)) return false;
-        slot = name_slot(m, module, module_len, name, name_len);
-    }
+    if (module_len == 0 || name_len == 0 || longest > m->budgets[UPK_BUDGET_NAME])
+        return machine_fail_name(m, UPK_ERR_NAME_LENGTH, old, n);
+    struct name_slot *const slot = name_place(m, n, old);
+    if (!slot) return false;
     if (!slot->global) {
         uint32_t row = 0;
         const struct asked *asked = NULL;
-        bool old = m->protocol < 3;
         if (m->policy) {
             row = find_row(m->policy, !old, module, module_len, name, name_len);
-            if (row_asks(m->policy, row) &&
-                !name_ask(m, old, (struct upk_compat){module, module_len, name, name_len}, &row, &asked))
-                return false;
+            if (row_asks(m->policy, row) && !name_ask(m, old, n, &row, &asked)) return false;
         }
-        if (!fail_over(m, UPK_BUDGET_NAMES, m->name_count + 1)) return false;
+        if (!fail_over(m, UPK_BUDGET_NAMES, m->name_count - m->walked + 1)) return false;
         slot->global = global_new(m, module, module_len, name, name_len, row, asked, old);
         if (!slot->global) return false;
         m->name_count++;
@@ -130,10 +132,21 @@ bool name_canonical(struct machine *m, const struct global *of, const uint8_t *a
     n.name = name;
     n.name_len = outer + len;
     uint32_t found = find_row(m->policy, 1, n.module, n.module_len, n.name, n.name_len);
+    const bool asks = row_asks(m->policy, found);
+    struct name_slot *const slot = asks ? name_place(m, n, false) : NULL;
     const struct asked *asked = NULL;
-    if (row_asks(m->policy, found) && !name_ask(m, false, n, &found, &asked)) return false;
-    struct global *g = global_new(m, n.module, n.module_len, n.name, n.name_len, found, asked, false);
-    if (!g) return false;
+    if (asks && !slot) return false;
+    struct global *g = asks ? slot->global : NULL;
+    if (!g) {
+        if (asks && !name_ask(m, false, n, &found, &asked)) return false;
+        g = global_new(m, n.module, n.module_len, n.name, n.name_len, found, asked, false);
+        if (!g) return false;
+        if (asks) {
+            slot->global = g;
+            m->name_count++;
+            m->walked++;
+        }
+    }
     *out = value_of_cell(&g->cell);
     return true;
 }

@@ -204,11 +204,12 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
 
 static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
     if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
-    if (policy->magic != UPK_MAGIC || policy->abi != UPK_ABI || policy->size != sizeof *policy ||
-        policy->flags & ~(uint32_t)UPK_POLICY_FLAGS || policy->budgets[UPK_BUDGET_NAME] > UPK_NAME_MOST) {
-        return misuse(err, UPK_ERR_TABLE, "compile the policy again with this version's policyc");
-    }
-    return true;
+    struct upk_error e;
+    if (policy_is_of_this_version(policy) && !(policy->flags & ~(uint32_t)UPK_POLICY_FLAGS) &&
+        policy->budgets[UPK_BUDGET_NAME] <= UPK_NAME_MOST)
+        return true;
+    error_version(&e);
+    return refuse(err, &e);
 }
 
 /* A policy is not read under that a host did not agree to, or could not decide. */

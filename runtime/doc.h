@@ -287,6 +287,12 @@ unsigned op_family(unsigned op); /* enum upk_family */
 uint32_t policy_families(const struct upk_policy *policy);
 void error_set(struct upk_error *err, unsigned code, uint64_t offset, unsigned op);
 void error_policy(struct upk_error *err, const struct upk_policy *policy);
+
+/* Nothing else of tables is read before (rule 16). */
+static inline bool policy_is_of_this_version(const struct upk_policy *p) {
+    return p->magic == UPK_MAGIC && p->abi == UPK_ABI && p->size == sizeof *p;
+}
+void error_version(struct upk_error *err);
 /* "FILE:LINE"; nothing where line is 0. */
 void error_place(struct upk_error *err, const struct upk_policy *policy, uint32_t file, uint32_t line);
 /* The policy's line: of `form` where it is not 0, else of the row. */

@@ -77,6 +77,11 @@ void error_policy(struct upk_error *err, const struct upk_policy *policy) {
                    channel, channel[0] ? " of " : "", name, policy->revision);
 }
 
+void error_version(struct upk_error *err) {
+    error_set(err, UPK_ERR_TABLE, 0, 0);
+    (void)snprintf(err->detail, sizeof err->detail, "compile the policy again with this version's policyc");
+}
+
 void error_place(struct upk_error *err, const struct upk_policy *policy, uint32_t file, uint32_t line) {
     if (!line) return;
     char name[100];
@@ -133,6 +138,8 @@ size_t upk_error_message(const struct upk_error *e, char *buf, size_t size) {
         if (e->module[0]) {
             put_name(&t, e);
             text_add(&t, ": ");
+        } else if (e->cls == UPK_CLASS_ENVIRONMENT && e->name[0]) {
+            text_add(&t, "variable %s: ", e->name);
         }
         text_add(&t, "%s", upk_code_sentence(e->code));
     }
@@ -155,6 +162,11 @@ void upk_error_write_bare(const struct upk_error *e, FILE *to) {
     (void)upk_error_message(e, text, sizeof text);
     (void)fprintf(to, "refused: %s [R%u]\n", text, e->code);
     if (e->cls == UPK_CLASS_MISUSE) return;
+    if (e->cls == UPK_CLASS_ENVIRONMENT || e->cls == UPK_CLASS_CHILD) { /* there is no stream */
+        if (e->policy[0]) (void)fprintf(to, "    under %s\n", e->policy);
+        if (e->rule[0]) (void)fprintf(to, "    rule: %s\n", e->rule);
+        return;
+    }
     (void)fprintf(to, "    at byte %" PRIu64, e->offset);
     if (e->opcode && e->opcode < UPK_OP_END) (void)fprintf(to, ", %s", upk_op_name(e->opcode));
     if (e->path[0]) (void)fprintf(to, ", at %s", e->path);

@@ -104,6 +104,7 @@ struct machine {
 
     struct name_slot *names;
     size_t name_count, name_cap;
+    size_t walked;       /* of the names: those that were asked for by getattr alone */
     uint32_t *row_calls; /* by row, for rows with a budget of their own */
     uint32_t asked;      /* questions to the host so far */
 
@@ -251,7 +252,8 @@ uint64_t hash_name(struct machine *m, const struct global *g);
 
 bool name_push(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
                size_t name_len, struct upk_value *out);
-/* A canonical name by look-up in the table (policy only): dotted names of getattr chains. */
+/* A canonical name by look-up in the table (policy only): dotted names of getattr chains.  What the host is asked for is kept
+ * among the names met. */
 bool name_canonical(struct machine *m, const struct global *of, const uint8_t *attribute, size_t len,
                     struct upk_value *out);
 /* A name that no row grants.  Where the policy is open to it: its row, and what was asked; else it is refused. */

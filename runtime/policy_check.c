@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doc.h"
+#include "environment_table.h"
+#include "keys_check.h"
 
 struct check {
     const struct upk_policy *p;
@@ -70,7 +71,7 @@ static int compare_names(const struct upk_policy *p, struct upk_text module, str
 
 static bool check_head(struct check *c) {
     const struct upk_policy *const p = c->p;
-    HOLDS(p->magic == UPK_MAGIC && p->abi == UPK_ABI && p->size == sizeof *p, "policy", 0, "another version");
+    HOLDS(policy_is_of_this_version(p), "policy", 0, "another version");
     HOLDS(p->pool && p->rows && p->forms && p->types && p->elems && p->fields && p->classes && p->bounds &&
               p->charsets && p->ranges && p->alts && p->files && p->opens && p->denies,
           "policy", 0, "a table is missing");
@@ -387,39 +388,16 @@ static bool check_charsets(struct check *c) {
 
 /* ---- keys ------------------------------------------------------------ */
 
-static bool check_key_tables(struct check *c, uint32_t reading) {
-    const struct upk_keys *const k = c->p->keys[reading];
-    const uint32_t most = UPK_NAME_PADDED / 16;
-    HOLDS(k->words && k->asso && k->base && k->slots && k->pool, "keys", reading, "a table is missing");
-    HOLDS(k->reading == reading, "keys", reading, "reading");
-    HOLDS(k->module_vectors <= most && k->name_vectors <= most, "keys", reading, "vectors");
-    HOLDS(k->module_words <= 2 * k->module_vectors && k->name_words <= 2 * k->name_vectors, "keys", reading,
-          "words");
-    for (uint32_t i = 0; i < k->module_words + k->name_words; i++) {
-        const uint64_t bytes = 16 * (uint64_t)(i < k->module_words ? k->module_vectors : k->name_vectors);
-        HOLDS(k->words[i].at <= bytes && bytes - k->words[i].at >= 8, "words", i, "offset");
-    }
-    HOLDS(k->buckets >= 1 && (k->slot_mask & (k->slot_mask + 1)) == 0, "keys", reading, "buckets");
-    for (uint32_t i = 0; i < k->buckets; i++) {
-        HOLDS(k->base[i] < k->slot_count && k->slot_mask < k->slot_count - k->base[i], "base", i, "slots");
-    }
-    return true;
+/* What another file has found. */
+static bool took(struct check *c, bool good, const struct table_fault *f) {
+    return good || fault(c, f->table, f->index, f->what);
 }
 
 static bool check_slot(struct check *c, uint32_t reading, uint32_t i) {
     const struct upk_policy *const p = c->p;
     const struct upk_keys *const k = p->keys[reading];
     const struct upk_key *const s = &k->slots[i];
-    HOLDS(s->module <= k->pool_len && 16 * k->module_vectors <= k->pool_len - s->module, "slots", i,
-          "module");
-    HOLDS(s->name <= k->pool_len && 16 * k->name_vectors <= k->pool_len - s->name, "slots", i, "name");
-    HOLDS(s->module_len <= 16 * k->module_vectors && s->name_len <= 16 * k->name_vectors, "slots", i,
-          "length");
-    HOLDS(s->row[0] < p->row_count && s->row[1] < p->row_count, "slots", i, "row");
-    if (s->row[0] == 0 && s->row[1] == 0) {
-        HOLDS(s->module_len == 0 && s->name_len == 0, "slots", i, "a key without a row");
-        return true;
-    }
+    if (s->row[0] == 0 && s->row[1] == 0) return true;
     HOLDS(((p->rows[s->row[0]].flags | p->rows[s->row[1]].flags) & UPK_ROW_OPEN) == 0, "slots", i,
           "a stream says the name of an open row");
     HOLDS(find_row(p, reading, k->pool + s->module, s->module_len, k->pool + s->name, s->name_len) ==
@@ -430,14 +408,17 @@ static bool check_slot(struct check *c, uint32_t reading, uint32_t i) {
 
 static bool check_keys(struct check *c, uint32_t reading) {
     const struct upk_keys *const k = c->p->keys[reading];
-    if (!check_key_tables(c, reading)) return false;
-    uint32_t keys = 0;
+    struct table_fault fault;
+    if (!took(c, key_tables_check(k, reading, c->p->row_count - 1, &fault), &fault)) return false;
     for (uint32_t i = 0; i < k->slot_count; i++) {
         if (!check_slot(c, reading, i)) return false;
-        keys += k->slots[i].row[0] != 0 || k->slots[i].row[1] != 0;
     }
-    HOLDS(keys == k->key_count, "keys", reading, "number of keys");
     return true;
+}
+
+static bool check_blocks(struct check *c) {
+    struct table_fault fault;
+    return took(c, environment_check(c->p, &fault), &fault);
 }
 
 /* From protocol 3 on each name that is granted, or spells something, is found under its one modern
@@ -513,7 +494,7 @@ static bool check_denies(struct check *c) {
 static bool check_all(struct check *c) {
     return check_head(c) && check_opcodes(c) && check_rows(c) && check_forms(c) && check_types(c) &&
            check_classes(c) && check_bounds(c) && check_charsets(c) && check_keys(c, 0) && check_keys(c, 1) &&
-           check_reachable(c) && check_opens(c) && check_denies(c);
+           check_reachable(c) && check_opens(c) && check_denies(c) && check_blocks(c);
 }
 
 bool upk_policy_check(const struct upk_policy *policy, struct upk_error *err) {

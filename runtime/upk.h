@@ -72,23 +72,25 @@ struct upk_value {
 /* ---- errors --------------------------------------------------------------------------------------------------------- */
 
 /* Classes of refusal: X(NAME, word). */
-#define UPK_CLASSES(X)      \
-    X(OK, ok)               \
-    X(TRUNCATED, truncated) \
-    X(OPCODE, opcode)       \
-    X(PROTOCOL, protocol)   \
-    X(ARGUMENT, argument)   \
-    X(STACK, stack)         \
-    X(MEMO, memo)           \
-    X(KIND, kind)           \
-    X(LIMIT, limit)         \
-    X(GLOBAL, global)       \
-    X(RECIPE, recipe)       \
-    X(ROOT, root)           \
-    X(TRAILING, trailing)   \
-    X(NATIVE, native)       \
-    X(MEMORY, memory)       \
-    X(MISUSE, misuse)
+#define UPK_CLASSES(X)          \
+    X(OK, ok)                   \
+    X(TRUNCATED, truncated)     \
+    X(OPCODE, opcode)           \
+    X(PROTOCOL, protocol)       \
+    X(ARGUMENT, argument)       \
+    X(STACK, stack)             \
+    X(MEMO, memo)               \
+    X(KIND, kind)               \
+    X(LIMIT, limit)             \
+    X(GLOBAL, global)           \
+    X(RECIPE, recipe)           \
+    X(ROOT, root)               \
+    X(TRAILING, trailing)       \
+    X(NATIVE, native)           \
+    X(MEMORY, memory)           \
+    X(MISUSE, misuse)           \
+    X(ENVIRONMENT, environment) \
+    X(CHILD, child)
 
 enum upk_class_of_refusal {
 #define UPK_X(name, word) UPK_CLASS_##name,
@@ -164,7 +166,24 @@ enum upk_class_of_refusal {
     X(903, READ, MISUSE, "the host cannot read on")                                                     \
     X(904, CONSENT, MISUSE, "the policy fails open, and the host does not say that it may")             \
     X(905, RESOLVER, MISUSE, "the policy admits classes of the host, and the host names none")          \
-    X(906, RESOLVE, MISUSE, "the host cannot say what stands under a name")
+    X(906, RESOLVE, MISUSE, "the host cannot say what stands under a name")                             \
+    X(910, ENV_NONE, ENVIRONMENT, "the policy has no environment block")                                \
+    X(911, ENV_NAME, ENVIRONMENT, "this is no name of a variable")                                      \
+    X(912, ENV_MANIFEST, ENVIRONMENT, "the manifest may not set this variable")                         \
+    X(913, ENV_NEVER, ENVIRONMENT, "this variable reaches no child")                                    \
+    X(914, ENV_VALUE, ENVIRONMENT, "the value of a variable is not as its rule says")                   \
+    X(915, ENV_TWICE, ENVIRONMENT, "the manifest has a variable twice")                                 \
+    X(916, ENV_SOURCE, ENVIRONMENT, "the manifest may not have this value of the host's")               \
+    X(917, ENV_UNSET, ENVIRONMENT, "the host has no such variable, or has it several times")            \
+    X(918, ENV_SIZE, ENVIRONMENT, "the environment is too large")                                       \
+    X(919, ENV_HOME, ENVIRONMENT, "the home of the child is no absolute path")                          \
+    X(920, RUN_UNCONFINED, CHILD, "nothing confines a child here")                                      \
+    X(921, RUN_STATE, CHILD, "the state does not go with this policy")                                  \
+    X(922, RUN_START, CHILD, "the child cannot be started")                                             \
+    X(923, RUN_TIME, CHILD, "the time of the child is over")                                            \
+    X(924, RUN_CHILD, CHILD, "the child failed")                                                        \
+    X(925, RUN_EMPTY, CHILD, "the child ended without a reply")                                         \
+    X(926, RUN_STOPPED, CHILD, "the host stopped the child")
 
 enum upk_code {
     UPK_OK = 0,

@@ -18,7 +18,7 @@
 #include "find_class.h"
 #include "upk_version.h"
 
-#define UPK_ABI   3u
+#define UPK_ABI   4u
 #define UPK_MAGIC UINT32_C(0x314b5055) /* "UPK1" read little-endian */
 
 /* The 68 opcodes of protocols 0 to 5: X(name, byte, first protocol, family).  The order is that of pickletools.opcodes; the
@@ -366,6 +366,128 @@ struct upk_deny {
     uint32_t file, line;
 };
 
+/* ---- the environment of a child --------------------------------------------------------------------------------------- */
+
+/* What the value of a variable may be; docs/environment.md has the grammars.  Whatever the rule: well-formed UTF-8 without
+ * control characters, not the start of a function that a shell would import.  X(NAME, word). */
+#define UPK_ENV_RULES(X)                                                                    \
+    X(TEXT, text)         /* anything else */                                               \
+    X(LOCALE, locale)     /* C, POSIX, language[_TERRITORY][.codeset][@modifier] */         \
+    X(LOCALES, locales)   /* the same, several joined by colons */                          \
+    X(ZONE, zone)         /* Area/City, or POSIX's form; no file, no leading colon */       \
+    X(PATH, path)         /* absolute folders joined by colons; none empty, no `..' */      \
+    X(FILE, file)         /* one absolute path */                                           \
+    X(TERMINAL, terminal) /* a name of terminfo */                                          \
+    X(NUMBER, number)     /* up to nine digits */                                           \
+    X(WORD, word)         /* letters, digits, and `-', `_', `.'; at most 32 */              \
+    X(USER, user)         /* a login name */                                                \
+    X(URL, url)           /* http, https, ftp, socks; no credentials, no query or anchor */ \
+    X(URLS, urls)         /* the same, several joined by spaces */                          \
+    X(PROXY, proxy)       /* a URL, or host:port */                                         \
+    X(HOSTS, hosts)       /* names, addresses, networks joined by commas */
+
+enum upk_env_rule_kind {
+    UPK_ENV_RULE_NONE = 0,
+#define UPK_X(name, word) UPK_ENV_RULE_##name,
+    UPK_ENV_RULES(UPK_X)
+#undef UPK_X
+        UPK_ENV_RULE_COUNT
+};
+
+struct upk_env_rule {
+    uint32_t kind; /* enum upk_env_rule_kind */
+    uint32_t most; /* bytes of a value */
+    uint32_t first,
+        count; /* code points of which alone it is made: ranges[first .. first+count), sorted; count 0: any */
+    uint32_t file, line; /* where it is said, as of a row; line 0: it comes with the name */
+};
+
+enum upk_env_flag {
+    UPK_ENV_INHERIT = 1,  /* the host's own value */
+    UPK_ENV_MANIFEST = 2, /* a manifest may set it */
+    UPK_ENV_SET = 4,      /* the policy sets it, over both */
+    UPK_ENV_FROM = 8,     /* a manifest may ask for the host's value of `source` in it */
+    UPK_ENV_SOURCE = 16,  /* it is such a source: by itself nothing of it reaches a child */
+    UPK_ENV_HOME = 32,    /* HOME: set last, to what the host says */
+    UPK_ENV_FLAGS = 63
+};
+
+/* One variable that the policy knows.  Sorted bytewise by name; the index is what `find` returns. */
+struct upk_env_name {
+    struct upk_text name;
+    uint32_t flags; /* enum upk_env_flag */
+    /* By which the host's value is judged, and a manifest's (or what it asks for): indices in `rules`; 0: neither. */
+    uint32_t inherit_rule, manifest_rule;
+    uint32_t source;       /* FROM: index in `names` */
+    struct upk_text value; /* SET */
+    /* Where it is inherited or set (or asked for, of SOURCE), and where a manifest is granted it; 0 line: it is not. */
+    uint32_t file, line, manifest_line;
+    struct upk_text because;
+};
+
+enum upk_env_never_kind {
+    UPK_ENV_NEVER_NAME = 1, /* `text` itself */
+    UPK_ENV_NEVER_PREFIX,   /* what begins with it */
+    UPK_ENV_NEVER_SUFFIX,   /* what ends in it */
+    UPK_ENV_NEVER_PART      /* what has it anywhere */
+};
+
+/* What reaches no child whoever asks for it.  The compiler has proved that no name above is one of these, but where a reason is
+ * given or the policy itself sets it; the runtime only says why. */
+struct upk_env_never {
+    struct upk_text text;
+    uint32_t kind;       /* enum upk_env_never_kind */
+    uint32_t file, line; /* line 0: it holds in every policy */
+};
+
+/* An `environment` block.  Stands by itself: its texts are in its own pool; files are those of the policy.  Index 0 of names,
+ * rules, ranges and nevers is a null entry. */
+struct upk_environment {
+    struct upk_text name; /* as written (dots) */
+    uint32_t flags;       /* UPK_ENV_HOME or 0 */
+    uint32_t pool_len, name_count, rule_count, range_count, never_count;
+    uint32_t file, line;
+    const char *pool; /* its last UPK_NAME_PADDED bytes are zeros and belong to no text */
+    const struct upk_env_name *names;
+    const struct upk_env_rule *rules;
+    const struct upk_range *ranges;
+    const struct upk_env_never *nevers;
+    const struct upk_keys *keys; /* of pairs ("$", name) */
+    upk_find_class_fn find;
+};
+
+/* ---- the confinement of a child --------------------------------------------------------------------------------------- */
+
+enum upk_confine_mode {
+    UPK_CONFINE_REQUIRE = 0, /* never unconfined, whatever a host says */
+    UPK_CONFINE_OPT_IN = 1 /* unconfined where there is no way to confine and the host says that it may be */
+};
+
+/* Budgets of a run: X(NAME, word, default, largest, unit). */
+#define UPK_RUN_BUDGETS(X)                                                                                \
+    X(WALL, wall, 60, 31 * 86400, "seconds")                         /* from start to the end of all */   \
+    X(MEMORY, memory, UINT64_C(1) << 30, UINT64_C(1) << 46, "bytes") /* of address space, each process */ \
+    X(PROCESSES, processes, 64, 1000000, "processes")                                                     \
+    X(FILES, files, 256, 1000000, "open files") /* each process */
+
+enum upk_run_budget {
+#define UPK_X(name, word, standard, most, unit) UPK_RUN_BUDGET_##name,
+    UPK_RUN_BUDGETS(UPK_X)
+#undef UPK_X
+        UPK_RUN_BUDGET_COUNT
+};
+
+/* A `confinement` block. */
+struct upk_confinement {
+    uint32_t on_linux, on_macos;     /* enum upk_confine_mode */
+    uint32_t network;                /* 1: granted */
+    struct upk_text network_because; /* in its own pool; empty: no network */
+    uint64_t budgets[UPK_RUN_BUDGET_COUNT];
+    uint32_t file, line;
+    uint32_t pool_len;
+    const char *pool;
+};
+
 /* A table with another one is refused. */
 enum upk_policy_flag {
     UPK_POLICY_ROOT_CYCLIC = 1,
@@ -410,6 +532,12 @@ struct upk_policy {
      * tables. */
     const struct upk_keys *keys[2];
     upk_find_class_fn find_class[2];
+    /* Of the whole file, the same for all channels; NULL: it has no such block.  Without `confinement` a child is confined by the
+     * defaults: as `require`, without network. */
+    const struct upk_environment *environment;
+    const struct upk_confinement *confinement;
+    /* SHA-256 of `digest` and of what the two blocks come to, base sets included: what a run is held to. */
+    uint8_t run_digest[32];
 };
 
 #endif

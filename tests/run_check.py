@@ -34,7 +34,7 @@ INPUT_SECONDS = 120  # on the clock: other work may hold it up
 TIMED = {"release test_bombs", "find_class: compile_time.sh"}  # measure time: alone, when all others are done
 
 # Seconds of those that are worth beginning with in a build folder that knows none yet.
-LONG = {"find_class: find_class.sh": 35, "fuzz: cpython": 20, "fuzz: decode": 20, "fuzz: policy": 20, "fuzz: same": 20,
+LONG = {"find_class: find_class.sh": 35, "fuzz: cpython": 20, "fuzz: decode": 20, "fuzz: environment": 20, "fuzz: policy": 20, "fuzz: same": 20,
         "test_pages.py": 30, "test_list.py": 25, "test_examples.py": 20, "asan test_attacks": 20,
         "replay: cpython": 15, "test_policyc.py": 12, "test_exceptions_producers.py": 10, "test_templates.py": 9,
         "test_values_producers.py": 9, "test_alternatives.py": 16, "test_exceptions_printed.py": 10, "test_diagnostics.py": 8,
@@ -136,6 +136,8 @@ def seeds(build, target):
     """Folders of inputs a fuzz target starts from."""
     if target == "policy":
         return ["tests/policy", "policies", build + "/seeds/policy"]
+    if target == "environment":
+        return ["tests/fuzz/environments"]
     return [build + "/corpus/good", build + "/corpus/hostile", build + "/seeds/pickle"]
 
 
@@ -146,7 +148,7 @@ def fuzz_steps(build, seconds):
         os.makedirs(found, exist_ok=True)
         command = ["%s/fuzz/tests/fuzz/%s" % (build, name), "-max_total_time=%d" % seconds, "-timeout=%d" % INPUT_SECONDS, "-rss_limit_mb=2048",
                    "-print_final_stats=1", "-verbosity=1", "-max_len=%d" % LONGEST_INPUT, "-artifact_prefix=%s-" % found]
-        dictionary = "tests/fuzz/%s.dict" % ("policy" if name == "policy" else "pickle")
+        dictionary = "tests/fuzz/%s.dict" % (name if name in ("policy", "environment") else "pickle")
         steps.append(Step("fuzz: " + name, "exit", *command, "-dict=" + dictionary, found, *seeds(build, name),
                           seconds=seconds + STEP_SECONDS))
     return steps
@@ -203,6 +205,8 @@ def main():
         known[step.name] = round(work, 1)
         print("%-6s %-40s %6d passed, %d failed  %6.1f s  %6.1f s of processors"
               % ("FAILED" if failed else "ok", step.name, passed, failed, seconds, work), flush=True)
+        for line in re.findall(r"^not run: .*$", output, re.M):
+            print("    " + line, flush=True)
         if failed:
             print("\n".join("    " + line for line in output[-20000:].split("\n") if not DULL.match(line)), flush=True)
 

@@ -3,7 +3,7 @@ import os
 import shutil
 
 # Of the build folder only what users make; the rest is large.
-COPIED = {"release", "gen", "policies", "policyc", "unpickle", "libupk.a", "demo", "hidden", "guards", "python"}
+COPIED = {"release", "gen", "policies", "policyc", "unpickle", "upk-run", "libupk.a", "demo", "hidden", "guards", "python"}
 
 
 def copy_tree(build, tree):

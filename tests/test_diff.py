@@ -42,6 +42,7 @@ BY_HAND = rows("""class K new() state { a: int, b?: str } runs __setstate__, __s
     | new() state list<int, str?> runs __setstate__, __setattr__, __hash__, __eq__;""", "m::K")
 JSON = "type %s = none | int | list<%s> | dict<str, %s>;"
 CHANNELS = HEAD + "module m { class K call(x: int); }\nchannel %s { use p; root m::K; }\nchannel b { use p; root m::K | int; }\n"
+CHILD = "policy p 1;\nroot any;\nenvironment e { inherit PATH%s; home workspace; }\nconfinement { linux %s; macos require; budget wall %d; %s}\n"
 SAME, NARROWED, WIDENED, CHANGED = "same", "narrowed", "widened", "widened and narrowed"
 
 # name: (old, new, verdict, findings as "grade how place").  Findings are all there are.
@@ -206,6 +207,15 @@ PAIRS = {
     "one channel of two": (
         HEAD + "channel a { root int; }\nchannel b { root str; }\n", HEAD + "channel a { root int; }\nchannel b { root str | none; }\n", [SAME, WIDENED],
         ["medium widened root"]),
+    "a child gets more": (
+        CHILD % ("", "require", 5, ""), CHILD % (", TZ", "opt_in", 9, 'network because "r"; '), [SAME, WIDENED],
+        ["high widened confinement linux", "high widened confinement network", "medium widened environment TZ", "low widened confinement budget wall"]),
+    "a child gets less": (
+        CHILD % (", TZ", "opt_in", 9, 'network because "r"; '), CHILD % ("", "require", 5, ""), [SAME, NARROWED],
+        ["low narrowed confinement linux", "low narrowed confinement network", "low narrowed environment TZ", "low narrowed confinement budget wall"]),
+    "a child is as it was": (CHILD % ("", "require", 60, ""), "policy p 1;\nroot any;\nenvironment e { inherit PATH; home workspace; }\n", [SAME, SAME], []),
+    "a policy gets a child": (root("any"), root("any") + "environment e { inherit PATH; }\n", [SAME, WIDENED],
+        ["medium widened environment", "medium widened environment PATH"]),
     "channels where there were none": (root("int"), HEAD + "channel a { root int; }\n", [WIDENED, NARROWED], ["high widened channel", "low narrowed channel"]),
 }
 

@@ -49,7 +49,7 @@ def check_lint(tally, pages):
 def check_options(tally, build):
     page = section(rendered("docs/man/policyc.1"), "OPTIONS")
     parts = re.split(r"^ +(policyc \w+)\n", page, flags=re.M)
-    texts = {"policyc": parts[0], **dict(zip(parts[1::2], parts[2::2])), "unpickle": section(rendered("docs/man/unpickle.1"), "OPTIONS")}
+    texts = {"policyc": parts[0], **dict(zip(parts[1::2], parts[2::2])), **{name: section(rendered("docs/man/%s.1" % name), "OPTIONS") for name in ("unpickle", "upk-run")}}
     tally.check({"policyc list", "policyc diff", "policyc try", "policyc fmt"} <= set(texts), "policyc(1), its commands: %s" % sorted(texts))
     for program, text in texts.items():
         words = program.split()

@@ -21,11 +21,14 @@ FORBIDDEN = {"abort", "exit", "_exit", "_Exit", "quick_exit", "printf", "puts", 
              "setjmp", "_setjmp", "__longjmp_chk", "getenv", "setlocale", "rand", "srand", "time", "signal", "system", "popen", "fopen",
              "open", "read", "write", "dlopen", "alloca"}
 
+# Of these, what runtime/run is for.
+OF_PROCESSES = {"_exit", "open", "read", "write", "signal"}
+
 MOST_LINES = 600
 
 
 def headers_stand_alone(tally):
-    for header in ("runtime/upk.h", "runtime/upk_tables.h", "runtime/find_class.h"):
+    for header in ("runtime/upk.h", "runtime/upk_tables.h", "runtime/upk_environment.h", "runtime/upk_run.h", "runtime/find_class.h"):
         for compiler in (os.environ.get("CC", "gcc"), os.environ.get("CLANG", "clang")):
             source = '#include "%s"\n#include "%s"\nextern int nothing;\n' % (header, header)
             done = subprocess.run([compiler, *STRICT, "-I.", "-fsyntax-only", "-xc", "-"], input=source.encode(),
@@ -33,25 +36,38 @@ def headers_stand_alone(tally):
             tally.check(done.returncode == 0, "%s alone by %s:\n%s" % (header, compiler, done.stdout.decode()))
 
 
-def library_shows_and_needs_little(build, tally):
-    lines = subprocess.run(["nm", "-P", build + "/libupk.a"], stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+def symbols_of(library, member):
+    """(shown, needed, writable) names of an object of the library."""
+    printed = subprocess.run(["nm", "-P", library], stdout=subprocess.PIPE, check=True).stdout.decode()
+    lines = re.search(r"^\S*\[%s\]:\n(.*?)(?=^\S*\[|\Z)" % re.escape(member), printed, re.M | re.S).group(1).splitlines()
     symbols = [line.split()[:2] for line in lines if len(line.split()) >= 2]
-    shown = {name for name, kind in symbols if kind in "TDBRVW"}
-    needed = {name for name, kind in symbols if kind == "U"}
-    writable = {name for name, kind in symbols if kind in "BbDdCc" and not name.startswith(".")}
-    tally.check(shown and all(name.startswith("upk_") for name in shown), "shown: %s" % sorted(shown))
+    kinds = [{name for name, kind in symbols if kind in wanted} for wanted in ("TDBRVW", "U", "BbDdCc")]
+    return kinds[0], kinds[1], {name for name in kinds[2] if not name.startswith(".")}
+
+
+def library_shows_and_needs_little(build, tally):
+    """What starts processes is an object of its own, which the rest does not need."""
+    shown, needed, writable = symbols_of(build + "/libupk.a", "upk.o")
+    run, run_needed, run_writable = symbols_of(build + "/libupk.a", "upk_run.o")
+    for names in (shown, run):
+        tally.check(names and all(name.startswith("upk_") for name in names), "shown: %s" % sorted(names))
     tally.check(needed and not needed & FORBIDDEN, "needed: %s" % sorted(needed & FORBIDDEN))
+    tally.check(not needed & run, "needed of upk_run.o: %s" % sorted(needed & run))
+    tally.check(not run_needed & (FORBIDDEN - OF_PROCESSES), "needed by upk_run.o: %s" % sorted(run_needed & FORBIDDEN))
+    writable |= run_writable
     # Data with pointers in it is relocated once and never written by the library.
     sections = subprocess.run(["objdump", "-h", build + "/libupk.a"], stdout=subprocess.PIPE, check=True).stdout.decode()
     sizes = {name: int(size, 16) for name, size in re.findall(r"^\s*\d+ (\.data|\.bss)\s+([0-9a-f]+)", sections, re.M)}
     tally.check(not any(sizes.values()), "writable data: %s %s" % (sizes, sorted(writable)))
 
-    declared = set(re.findall(r"\b(upk_[a-z0-9_]+)\(", open("runtime/upk.h", encoding="utf-8").read()))
-    tally.check(declared <= shown, "declared in upk.h, not in the library: %s" % sorted(declared - shown))
+    for header, names in (("upk.h", shown), ("upk_environment.h", shown), ("upk_run.h", run)):
+        declared = set(re.findall(r"\b(upk_[a-z0-9_]+)\(", open("runtime/" + header, encoding="utf-8").read()))
+        tally.check(declared and declared <= names, "declared in %s, not in the library: %s" % (header, sorted(declared - names)))
 
 
 def layers_point_one_way(tally):
-    for path in sorted(glob.glob("runtime/*.[ch]") + glob.glob("runtime/python/*.[ch]") + glob.glob("compiler/*.[ch]")
+    for path in sorted(glob.glob("runtime/*.[ch]") + glob.glob("runtime/python/*.[ch]") + glob.glob("runtime/run/*.[ch]")
+                       + glob.glob("compiler/*.[ch]")
                        + glob.glob("tools/*.[ch]")):
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -59,12 +75,17 @@ def layers_point_one_way(tally):
         tally.check(text.count("\n") < MOST_LINES, "%s: %d lines" % (path, text.count("\n")))
         included = {os.path.normpath(os.path.join(os.path.dirname(path), name)) for name in re.findall(r'#include "([^"]+)"', text)}
         folders = {os.path.dirname(name) for name in included if "/" in name}
-        public = {"runtime/upk_tables.h", "runtime/compat_names.h" if path.startswith("compiler/") else "runtime/upk.h"}
+        of_hosts = {"runtime/upk.h", "runtime/upk_environment.h", "runtime/upk_run.h"}
+        public = {"runtime/upk_tables.h"} | ({"runtime/compat_names.h"} if path.startswith("compiler/") else of_hosts)
         if path == "compiler/names.c":
             public.add("runtime/upk.h")  # the list of dangerous names
+        if path in ("compiler/environment.c", "compiler/environment_lines.c", "compiler/list_child.c"):
+            public.add("runtime/upk_environment.h")  # the rules of values, which have one meaning
         private = {name for name in included if name.startswith("runtime/")} - public
         if path.startswith("runtime/python/"):
             tally.check(folders <= {"runtime", "runtime/python"}, "%s includes %s" % (path, sorted(included)))
+        elif path.startswith("runtime/run/"):
+            tally.check(private <= {"runtime/run/run.h"} and folders <= {"runtime", "runtime/run"}, "%s includes %s" % (path, sorted(included)))
         elif path.startswith("runtime/"):
             tally.check("Python.h" not in text, "%s includes Python.h" % path)
             tally.check(folders <= {"runtime"}, "%s includes %s" % (path, sorted(included)))

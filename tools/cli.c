@@ -102,10 +102,19 @@ enum option_id {
     OPTION_POLICY_DIR,
     OPTION_ALLOW_FAIL_OPEN,
     OPTION_TODAY,
-    OPTION_DIAGNOSTICS
+    OPTION_DIAGNOSTICS,
+    OPTION_ALLOW_UNCONFINED,
+    OPTION_STATE,
+    OPTION_FOLDER,
+    OPTION_HOME,
+    OPTION_VISIBLE,
+    OPTION_SET,
+    OPTION_ASK,
+    OPTION_STDOUT,
+    OPTION_BUBBLEWRAP
 };
 
-enum { FOR_HOST = 1, FOR_TRY = 2, FOR_BOTH = 3, FOR_LEARN = 4, FOR_ALL = 7 };
+enum { FOR_HOST = 1, FOR_TRY = 2, FOR_BOTH = 3, FOR_LEARN = 4, FOR_ALL = 7, FOR_RUN = 8 };
 
 static const struct option {
     const char *name, *brief; /* with their dashes; brief may be NULL */
@@ -113,23 +122,32 @@ static const struct option {
     unsigned for_whom;
     enum option_id id;
 } options[] = {
-    {"--print", NULL, true, FOR_BOTH, OPTION_PRINT},
+    {"--print", NULL, true, FOR_BOTH | FOR_RUN, OPTION_PRINT},
     {"--tsv", NULL, false, FOR_BOTH, OPTION_TSV},
     {"--json-lines", NULL, false, FOR_BOTH, OPTION_JSON_LINES},
     {"--files-from", NULL, true, FOR_ALL, OPTION_FILES_FROM},
     {"--buffer", NULL, true, FOR_ALL, OPTION_BUFFER},
-    {"--help", "-h", false, FOR_ALL, OPTION_HELP},
-    {"--version", NULL, false, FOR_ALL, OPTION_VERSION},
-    {"--policy", "-p", true, FOR_HOST | FOR_LEARN, OPTION_POLICY},
+    {"--help", "-h", false, FOR_ALL | FOR_RUN, OPTION_HELP},
+    {"--version", NULL, false, FOR_ALL | FOR_RUN, OPTION_VERSION},
+    {"--policy", "-p", true, FOR_HOST | FOR_LEARN | FOR_RUN, OPTION_POLICY},
     {"--into", NULL, true, FOR_LEARN, OPTION_INTO},
     {"--inspect", NULL, false, FOR_HOST, OPTION_INSPECT},
     {"--opcodes", NULL, true, FOR_HOST, OPTION_OPCODES},
-    {"--list-policies", NULL, false, FOR_HOST, OPTION_LIST},
-    {"--include", "-I", true, FOR_TRY | FOR_LEARN, OPTION_INCLUDE},
-    {"--policy-dir", NULL, true, FOR_TRY | FOR_LEARN, OPTION_POLICY_DIR},
-    {"--allow-fail-open", NULL, false, FOR_TRY | FOR_LEARN, OPTION_ALLOW_FAIL_OPEN},
-    {"--today", NULL, true, FOR_TRY | FOR_LEARN, OPTION_TODAY},
-    {"--diagnostics", NULL, true, FOR_TRY | FOR_LEARN, OPTION_DIAGNOSTICS},
+    {"--list-policies", NULL, false, FOR_HOST | FOR_RUN, OPTION_LIST},
+    {"--include", "-I", true, FOR_TRY | FOR_LEARN | FOR_RUN, OPTION_INCLUDE},
+    {"--policy-dir", NULL, true, FOR_TRY | FOR_LEARN | FOR_RUN, OPTION_POLICY_DIR},
+    {"--allow-fail-open", NULL, false, FOR_TRY | FOR_LEARN | FOR_RUN, OPTION_ALLOW_FAIL_OPEN},
+    {"--today", NULL, true, FOR_TRY | FOR_LEARN | FOR_RUN, OPTION_TODAY},
+    {"--diagnostics", NULL, true, FOR_TRY | FOR_LEARN | FOR_RUN, OPTION_DIAGNOSTICS},
+    {"--allow-unconfined", NULL, false, FOR_RUN, OPTION_ALLOW_UNCONFINED},
+    {"--state", NULL, true, FOR_RUN, OPTION_STATE},
+    {"--folder", NULL, true, FOR_RUN, OPTION_FOLDER},
+    {"--home", NULL, true, FOR_RUN, OPTION_HOME},
+    {"--visible", NULL, true, FOR_RUN, OPTION_VISIBLE},
+    {"--set", NULL, true, FOR_RUN, OPTION_SET},
+    {"--from-host", NULL, true, FOR_RUN, OPTION_ASK},
+    {"--stdout", NULL, false, FOR_RUN, OPTION_STDOUT},
+    {"--bubblewrap", NULL, true, FOR_RUN, OPTION_BUBBLEWRAP},
 };
 
 static const char help_host[] =
@@ -184,6 +202,43 @@ static const char help_learn[] =
     "cannot "
     "be\n"
     "read or written.\n";
+
+static const char help_run[] =
+    "usage: upk-run -p POLICY[:CHANNEL] [options] -- COMMAND...\n"
+    "       upk-run --list-policies\n"
+    "\n"
+    "Run a command with the environment that a policy gives it, confined by bubblewrap, and decide the "
+    "pickle "
+    "that it\n"
+    "writes to the descriptor whose number is in UPK_RESULT_FD.\n"
+    "\n"
+    "  -p, --policy POLICY[:CHANNEL]\n"
+    "                       a file, or one of --list-policies.  Without a block environment it has that of\n"
+    "                       the policy environment; without a block confinement, too, its confinement\n"
+    "  --folder DIR         where the command works; it sees it read-only (the current folder)\n"
+    "  --home DIR           its HOME, where the policy lets the host say it (the folder)\n"
+    "  --visible DIR        what else it sees, read-only (repeatable)\n"
+    "  --set NAME=VALUE     the manifest: a variable that the policy lets it set (repeatable)\n"
+    "  --from-host NAME=SOURCE\n"
+    "                       the same, with the value of the variable SOURCE here (repeatable)\n"
+    "  --stdout             the pickle comes by the command's standard output\n"
+    "  --state FILE         hold later runs to the policy of the first, which writes FILE\n"
+    "  --allow-unconfined   run unconfined where nothing can confine, and the policy says opt_in\n"
+    "  --bubblewrap FILE    instead of /usr/bin/bwrap\n"
+    "  --print FORM         how to print the value: repr (the default), tree, json, none\n"
+    "  --list-policies      names of the policies compiled in\n"
+    "  -I, --include DIR    look for included files there, too (repeatable)\n"
+    "  --policy-dir DIR     where the shipped policies stand\n"
+    "  --allow-fail-open    agree to fail_open, which is refused without\n"
+    "  --today YYYY-MM-DD   the day that it is held against; else the clock's\n"
+    "  --diagnostics FORM   errors of the policy as text (the default) or json\n"
+    "  -h, --help; --version\n"
+    "\n"
+    "Exit status: 0 accepted, 1 refused, 2 wrong command line or policy, 3 the command cannot be started, 4 "
+    "it "
+    "failed,\n"
+    "raised an exception or gave nothing, 5 its time is over, 6 nothing confines it, or the state is another "
+    "policy's.\n";
 
 static const char help_both[] =
     "  --print FORM         how to print values: repr (the default), tree, json, none\n"
@@ -262,13 +317,22 @@ static enum cli_exit set_option(struct cli *c, enum option_id id, const char *va
     case OPTION_ALLOW_FAIL_OPEN: c->allow_fail_open = true; break;
     case OPTION_TODAY: c->today = value; break;
     case OPTION_DIAGNOSTICS: return read_diagnostics(c, value) ? CLI_ACCEPTED : CLI_USAGE;
+    case OPTION_ALLOW_UNCONFINED: c->allow_unconfined = true; break;
+    case OPTION_STATE: c->state = value; break;
+    case OPTION_FOLDER: c->folder = value; break;
+    case OPTION_HOME: c->home = value; break;
+    case OPTION_VISIBLE: return add_name(c, &c->visible, value) ? CLI_ACCEPTED : CLI_IO;
+    case OPTION_SET: return add_name(c, &c->sets, value) ? CLI_ACCEPTED : CLI_IO;
+    case OPTION_ASK: return add_name(c, &c->asks, value) ? CLI_ACCEPTED : CLI_IO;
+    case OPTION_STDOUT: c->by_stdout = true; break;
+    case OPTION_BUBBLEWRAP: c->bubblewrap = value; break;
     }
     return CLI_ACCEPTED;
 }
 
 /* `--name`, `--name=value`, `-x` or `-xvalue`; *value is NULL where none is attached. */
 static const struct option *find_option(const struct cli *c, const char *arg, const char **value) {
-    unsigned whom = c->host ? FOR_HOST : c->learn ? FOR_LEARN : FOR_TRY;
+    unsigned whom = c->host ? FOR_HOST : c->learn ? FOR_LEARN : c->run ? FOR_RUN : FOR_TRY;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct option *o = &options[i];
         size_t n = strlen(o->name);
@@ -289,9 +353,14 @@ static const struct option *find_option(const struct cli *c, const char *arg, co
 
 /* The first name of `policyc try` is the policy's, wherever it stands. */
 static bool add_operand(struct cli *c, const char *arg) {
-    if (c->host || c->learn || c->policy) return add_name(c, &c->files, arg);
+    if (c->host || c->learn || c->run || c->policy) return add_name(c, &c->files, arg);
     c->policy = arg;
     return true;
+}
+
+static enum cli_exit wrong(const struct cli *c, const char *why) {
+    cli_complain(c, "%s; try --help", why);
+    return CLI_USAGE;
 }
 
 static enum cli_exit parse_arguments(struct cli *c, int argc, char **argv, bool *lists) {
@@ -299,6 +368,7 @@ static enum cli_exit parse_arguments(struct cli *c, int argc, char **argv, bool 
     for (int i = 0; i < argc; i++) {
         const char *arg = argv[i], *value;
         if (only_names || arg[0] != '-' || !arg[1]) {
+            if (c->run && !only_names) return wrong(c, "the command stands behind `--'");
             if (!add_operand(c, arg)) return CLI_IO;
             continue;
         }
@@ -325,17 +395,18 @@ static enum cli_exit parse_arguments(struct cli *c, int argc, char **argv, bool 
     return CLI_ACCEPTED;
 }
 
-static enum cli_exit wrong(const struct cli *c, const char *why) {
-    cli_complain(c, "%s; try --help", why);
-    return CLI_USAGE;
-}
-
 enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
     bool lists = false;
     enum cli_exit status = parse_arguments(c, argc, argv, &lists);
     if (status != CLI_ACCEPTED) return status;
     if (c->help) {
-        printf("%s%s", c->host ? help_host : c->learn ? help_learn : help_try, c->learn ? "" : help_both);
+        const bool own = c->learn || c->run;
+        printf("%s%s",
+               c->host    ? help_host
+               : c->learn ? help_learn
+               : c->run   ? help_run
+                          : help_try,
+               own ? "" : help_both);
         return CLI_ACCEPTED;
     }
     if (c->version) {
@@ -344,7 +415,9 @@ enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
     }
     if (c->list_policies) return CLI_ACCEPTED;
     if (!c->learn && !c->inspect && !c->policy)
-        return wrong(c, c->host ? "name a policy (-p) or --inspect" : "name a policy file");
+        return wrong(c, c->host  ? "name a policy (-p) or --inspect"
+                        : c->run ? "name a policy (-p)"
+                                 : "name a policy file");
     if (c->inspect && c->policy) return wrong(c, "-p and --inspect exclude each other");
     if (c->has_families && !c->inspect)
         return wrong(c, "--opcodes is for --inspect; a policy says which opcodes it allows");
@@ -352,6 +425,7 @@ enum cli_exit cli_parse(struct cli *c, int argc, char **argv) {
     if (c->json_lines && !c->has_print) c->print = CLI_PRINT_NONE;
     if (c->json_lines && c->print != CLI_PRINT_JSON && c->print != CLI_PRINT_NONE)
         return wrong(c, "with --json-lines values are printed as json or none");
+    if (c->run && c->files.count == 0) return wrong(c, "name a command behind `--'");
     if (c->files.count == 0 && !lists) return wrong(c, "name a pickle file, or `-' for standard input");
     return CLI_ACCEPTED;
 }
@@ -360,6 +434,9 @@ void cli_free(struct cli *c) {
     free(c->files.at);
     free(c->buffers.at);
     free(c->includes.at);
+    free(c->visible.at);
+    free(c->sets.at);
+    free(c->asks.at);
     for (size_t i = 0; i < c->list_count; i++) free(c->lists[i]);
     free(c->lists);
 }

@@ -29,6 +29,10 @@ struct cli {
     const char *policy; /* POLICY[:CHANNEL] as given; NULL: none */
     bool learn;         /* policyc learn: */
     const char *into;   /* a file to write; NULL: none */
+    bool run;           /* upk-run: `files` are a command */
+    bool allow_unconfined, by_stdout;
+    const char *state, *home, *folder, *bubblewrap; /* NULL: none */
+    struct cli_names visible, sets, asks;           /* folders; NAME=VALUE; NAME=SOURCE */
     bool has_families;
     uint32_t families;
     const char *policy_dir; /* NULL: the one compiled in */
@@ -81,6 +85,10 @@ bool cli_find_shipped(const struct upk_policy *policy, const struct upk_error *e
 /* Decides all files under `policy` (NULL: inspects them) and writes what is to be said of each; returns the
  * exit status. */
 enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy);
+
+/* The same of one pickle that is in memory. */
+enum cli_exit cli_run_bytes(const struct cli *c, const struct upk_policy *policy, const uint8_t *data,
+                            size_t len);
 
 /* ---- reading (cli_read.c) */
 

@@ -75,7 +75,7 @@ static bool print_value(enum cli_print form, const struct upk_doc *doc, upk_sink
 
 /* More than one file: people are told which one is spoken of. */
 static void write_name(const struct run *r, const char *file) {
-    if (r->cli->files.count > 1) printf("%s: ", cli_show(file).text);
+    if (!r->cli->run && r->cli->files.count > 1) printf("%s: ", cli_show(file).text);
 }
 
 static void say_io(struct run *r, const char *file, const char *why) {
@@ -157,11 +157,34 @@ static uint64_t bytes_budget(const struct upk_policy *policy) {
     return (policy ? policy->budgets : upk_budget_standard)[UPK_BUDGET_BYTES];
 }
 
-static void decide(struct run *r, const char *file) {
+static void decide_bytes(struct run *r, const char *file, const uint8_t *data, size_t len) {
     const struct cli *c = r->cli;
-    struct cli_bytes bytes;
     struct upk_doc *doc = NULL;
     struct upk_error err;
+    struct upk_options options = {.buffers = r->buffer_views, .buffer_count = c->buffers.count};
+    bool good;
+    if (r->policy) {
+        /* Nothing is built here, so that names which only a host knows may stand for what a host would find. */
+        options.flags = UPK_INERT_NAMES | (c->allow_fail_open ? UPK_ALLOW_FAIL_OPEN : 0u);
+        good = upk_decode(r->policy, data, len, &options, &doc, &err);
+        if (!good && !c->tsv) upk_error_observe(&err, r->policy, data, len, &options);
+    } else {
+        if (c->has_families) {
+            options.flags = UPK_FAMILY_FLAGS;
+            options.families = c->families;
+        }
+        good = upk_inspect(data, len, &options, &doc, &err);
+    }
+    if (good) {
+        say_accepted(r, file, doc);
+    } else {
+        say_refused(r, file, &err);
+    }
+    upk_doc_free(doc);
+}
+
+static void decide(struct run *r, const char *file) {
+    struct cli_bytes bytes;
     int error = 0;
     if (strcmp(file, "-") == 0) {
         if (r->stdin_used) {
@@ -174,26 +197,7 @@ static void decide(struct run *r, const char *file) {
         say_io(r, file, strerror(error));
         return;
     }
-    struct upk_options options = {.buffers = r->buffer_views, .buffer_count = c->buffers.count};
-    bool good;
-    if (r->policy) {
-        /* Nothing is built here, so that names which only a host knows may stand for what a host would find. */
-        options.flags = UPK_INERT_NAMES | (c->allow_fail_open ? UPK_ALLOW_FAIL_OPEN : 0u);
-        good = upk_decode(r->policy, bytes.data, bytes.len, &options, &doc, &err);
-        if (!good && !c->tsv) upk_error_observe(&err, r->policy, bytes.data, bytes.len, &options);
-    } else {
-        if (c->has_families) {
-            options.flags = UPK_FAMILY_FLAGS;
-            options.families = c->families;
-        }
-        good = upk_inspect(bytes.data, bytes.len, &options, &doc, &err);
-    }
-    if (good) {
-        say_accepted(r, file, doc);
-    } else {
-        say_refused(r, file, &err);
-    }
-    upk_doc_free(doc);
+    decide_bytes(r, file, bytes.data, bytes.len);
     cli_bytes_free(&bytes);
 }
 
@@ -218,14 +222,18 @@ static bool read_buffers(struct run *r) {
     return true;
 }
 
-static enum cli_exit run_all(struct run *r) {
-    if (!read_buffers(r)) return CLI_IO;
-    for (size_t i = 0; i < r->cli->files.count; i++) decide(r, r->cli->files.at[i]);
+static enum cli_exit end(const struct run *r) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_complain(r->cli, "cannot write standard output: %s", strerror(errno));
         return CLI_IO;
     }
     return r->io ? CLI_IO : r->refused ? CLI_REFUSED : CLI_ACCEPTED;
+}
+
+static enum cli_exit run_all(struct run *r) {
+    if (!read_buffers(r)) return CLI_IO;
+    for (size_t i = 0; i < r->cli->files.count; i++) decide(r, r->cli->files.at[i]);
+    return end(r);
 }
 
 enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy) {
@@ -236,6 +244,15 @@ enum cli_exit cli_run(const struct cli *c, const struct upk_policy *policy) {
     }
     free(r.buffers);
     free(r.buffer_views);
+    free(r.kept);
+    return status;
+}
+
+enum cli_exit cli_run_bytes(const struct cli *c, const struct upk_policy *policy, const uint8_t *data,
+                            size_t len) {
+    struct run r = {.cli = c, .policy = policy};
+    decide_bytes(&r, "", data, len);
+    const enum cli_exit status = end(&r);
     free(r.kept);
     return status;
 }

@@ -54,6 +54,9 @@ static bool compare(const struct policy_tables *old, const struct policy_tables 
         if (partner(old, k, new) < new->count) continue;
         if (!diff_channel(policy_tables_at(old, k), NULL, o, &verdict)) return false;
     }
+    if (old->count == 0 || new->count == 0) return true;
+    if (!diff_child(policy_tables_at(old, 0), policy_tables_at(new, 0), o, &verdict)) return false;
+    *widened = *widened || verdict.widened;
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "../compiler/list_child.h"
 #include "../compiler/list.h"
 #include "policy_file.h"
 #include "stderr_sink.h"
@@ -17,7 +18,7 @@ static bool add_listings(const struct policy_tables *t, bool spellings, struct o
         if (i != 0) output_text(o, "\n");
         if (!list_policy(policy_tables_at(t, i), spellings, o)) return false;
     }
-    return true;
+    return list_child(policy_tables_at(t, 0), o);
 }
 
 /* All or nothing: the listing is printed when it is complete. */

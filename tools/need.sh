@@ -83,6 +83,7 @@ find_missing() {
             need has_file /usr/lib/python3/dist-packages/celery "python3-celery" # with kombu
             need has_file /usr/lib/python3/dist-packages/hypothesis "python3-hypothesis"
             need has_command mandoc "mandoc"
+            need has_command bwrap "bubblewrap"
             ;;
         esac
         case $level in

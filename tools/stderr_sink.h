@@ -1,4 +1,4 @@
-/* The compiler's messages on standard error.  Layer: a part of the program policyc, over diag.h. */
+/* The compiler's messages on standard error.  Layer: a part of the programs policyc and upk-run, over diag.h. */
 #ifndef TOOLS_STDERR_SINK_H
 #define TOOLS_STDERR_SINK_H
 

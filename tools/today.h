@@ -1,6 +1,6 @@
 /* The day that `fail_open` blocks are held against.
  *
- * Layer: a part of the program policyc, over the compiler.
+ * Layer: a part of the programs policyc and upk-run, over the compiler.
  */
 #ifndef TOOLS_TODAY_H
 #define TOOLS_TODAY_H

@@ -1,4 +1,4 @@
-/* Arrays of numpy, made without _reconstruct and __setstate__; dtypes without a __setstate__ that changes nothing.
+/* Arrays of numpy, made without _reconstruct and __setstate__.
  *
  * A pickled array is a call of _reconstruct, which gives an empty one, and a BUILD that gives it shape, dtype and data.  Where
  * nothing is done between the two, and the array is of numbers in the order of this machine, it is made at once: ndarray(shape, dtype),
@@ -13,7 +13,6 @@
 
 enum { CLASS, DTYPE, EMPTY, COUNT }; /* of `extra`: ndarray, dtype, arguments for ndarray(0, "b") */
 enum { VERSION, SHAPE, TYPE, FORTRAN, DATA, PARTS }; /* of the state */
-static const char plain_kinds[] = "biufc";           /* of dtype.kind: numbers, which hold no objects */
 
 bool array_find(struct plan *p, PyObject *class, PyObject *dtype) {
     if (!PyCFunction_Check(p->callable)) return true;
@@ -37,7 +36,7 @@ static Py_ssize_t plain_size(PyObject *dtype) {
     PyObject *const kind =
         is_attribute(dtype, "isnative", Py_True) ? PyObject_GetAttrString(dtype, "kind") : NULL;
     const char *const text = kind && PyUnicode_Check(kind) ? PyUnicode_AsUTF8(kind) : NULL;
-    const bool plain = text && *text && strchr(plain_kinds, *text);
+    const bool plain = text && is_plain_kind(*text);
     Py_XDECREF(kind);
     PyObject *const size = plain ? PyObject_GetAttrString(dtype, "itemsize") : NULL;
     const Py_ssize_t n = size ? PyLong_AsSsize_t(size) : 0;
@@ -123,26 +122,4 @@ PyObject *array_make(struct call *c, struct object *o, PyObject *extra) {
     if (made || PyErr_Occurred()) return made;
     PyTypeObject *const class = (PyTypeObject *)PyTuple_GET_ITEM(extra, CLASS);
     return class->tp_new(class, PyTuple_GET_ITEM(extra, EMPTY), NULL);
-}
-
-/* A dtype of numbers that numpy.dtype(code) has made: is it already what the state says, of version 3, in the order of this machine
- * and without fields?  That is what most pickles say; for numpy to read it takes 2,000 instructions, a tenth of a whole scalar. */
-bool dtype_is_so(const struct object *o) {
-    static const char orders[] = {'|', __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>'};
-    const struct upk_value state = value_resolve(o->state);
-    if (object_args(o)->len == 0 || state.kind != UPK_TUPLE || state.as.cell->len != 8) return false;
-    const struct upk_value code = value_resolve(object_args(o)->items[0]);
-    const struct upk_value *const part = state.as.cell->items;
-    if (!value_is_str(code) || code.len != 2 || !code.as.bytes[0] || !strchr(plain_kinds, code.as.bytes[0]) ||
-        !value_is_str(part[1]) || part[1].len != 1)
-        return false;
-    const uint8_t size = code.as.bytes[1];
-    if (size < '1' || size > '9' || part[1].as.bytes[0] != (uint8_t)orders[size > '1']) return false;
-    static const int64_t numbers[] = {[0] = 3, [5] = -1, [6] = -1, [7] = 0};
-    for (unsigned i = 0; i < 8; i++) {
-        if (i == 1) continue;
-        if (i > 1 && i < 5 ? part[i].kind != UPK_NONE : part[i].kind != UPK_INT || part[i].as.i != numbers[i])
-            return false;
-    }
-    return true;
 }

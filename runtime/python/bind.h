@@ -1,6 +1,6 @@
 /* What is decided about rows and classes before objects of them are made.
  *
- * Layer: private to bind.c, names.c, plan.c, object.c, state.c, native.c and array.c, over host.h.
+ * Layer: private to bind.c, names.c, plan.c, object.c, state.c, native.c, array.c and dtype.c, over host.h.
  */
 #ifndef UPK_BIND_H
 #define UPK_BIND_H
@@ -126,6 +126,8 @@ PyObject *native_make(struct call *c, struct object *o, const struct plan *p);
 bool array_find(struct plan *p, PyObject *class, PyObject *dtype);
 /* An array by _reconstruct; whole, state included, where that can be (OBJECT_WHOLE).  As native_make. */
 PyObject *array_make(struct call *c, struct object *o, PyObject *extra);
+/* dtype.c.  Of dtype.kind: numbers, which hold no objects. */
+bool is_plain_kind(char kind);
 /* A dtype: does its state say what it is already? */
 bool dtype_is_so(const struct object *o);
 /* native.c.  Set its state natively.  *done: it was; else do it the other way. */

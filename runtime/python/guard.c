@@ -127,6 +127,10 @@ static PyObject *guard_scan(PyObject *self, PyObject *const *args, Py_ssize_t n,
     return found;
 }
 
+static PyObject *guard_environment_method(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return guard_environment((struct guard *)self, args, kwargs);
+}
+
 /* ---- the object */
 
 struct guard *guard_new(struct host *h, PyObject *module, const char *name, const char *doc,
@@ -229,49 +233,78 @@ static PyObject *get_error(PyObject *self, void *closure) {
 static PyMethodDef methods[] = {
     {"loads", METHOD(guard_loads), METH_FASTCALL | METH_KEYWORDS,
      "loads($self, data, /, *, buffers=None, persistent_load=None, fix_imports=True, encoding='ASCII', "
-     "errors='strict', "
-     "cause=False)\n--\n\n"
-     "The value of a pickle, if the policy admits all of it; else RefusedError.  Nothing of it is imported, "
-     "called or built before\n"
-     "the last byte is judged.  The keywords are pickle.loads'; fix_imports, encoding and errors only as "
-     "they are.  cause=True: the\n"
-     "exception of a constructor that failed becomes the cause of the RefusedError."},
+     "errors='strict', cause=False)\n--\n\n"
+     "The value of a pickle, if the policy admits all of it; else RefusedError.  Nothing of it is\n"
+     "imported, called or built before the last byte is judged.  The keywords are pickle.loads';\n"
+     "fix_imports, encoding and errors only as they are.  cause=True: the exception of a constructor\n"
+     "that failed becomes the cause of the RefusedError."},
     {"load", METHOD(guard_load_method), METH_FASTCALL | METH_KEYWORDS,
      "load($self, file, /, *, buffers=None, persistent_load=None, fix_imports=True, encoding='ASCII', "
-     "errors='strict', "
-     "cause=False)\n--\n\n"
+     "errors='strict', cause=False)\n--\n\n"
      "As loads, of exactly one pickle in a binary file; nothing behind it is consumed."},
     {"check", METHOD(guard_check), METH_FASTCALL | METH_KEYWORDS,
      "check($self, data, /, *, buffers=None, persistent_load=None, fix_imports=True, encoding='ASCII', "
      "errors='strict')\n--\n\n"
-     "The verdict alone: None, or RefusedError.  Nothing is built, so what only building would refuse "
+     "The verdict alone: None, or RefusedError.  Nothing is built, so what only building would refuse\n"
      "passes."},
     {"inspect", METHOD(guard_inspect), METH_FASTCALL | METH_KEYWORDS,
      "inspect($self, data, /, *, form='repr', buffers=None)\n--\n\n"
-     "What a pickle says, as text, whether the policy admits it or not: 'repr', 'tree' or 'json'.  Nothing "
-     "is built.  The policy's\n"
-     "budgets hold, and a malformed pickle is a RefusedError."},
+     "What a pickle says, as text, whether the policy admits it or not: 'repr', 'tree' or 'json'.\n"
+     "Nothing is built.  The policy's budgets hold, and a malformed pickle is a RefusedError."},
     {"scan", METHOD(guard_scan), METH_FASTCALL | METH_KEYWORDS,
      "scan($self, data, /, *, buffers=None)\n--\n\n"
-     "What a pickle uses, as a dict: protocol, cyclic, opcodes and budgets (counts by name), names (a dict "
-     "each: module, qualname,\n"
-     "offset, opcode, uses, dangerous).  Nothing is built; a malformed pickle is a RefusedError."},
+     "What a pickle uses, as a dict: protocol, cyclic, opcodes and budgets (counts by name), names (a\n"
+     "dict each: module, qualname, offset, opcode, uses, dangerous).  Nothing is built; a malformed\n"
+     "pickle is a RefusedError."},
     {"with_types", METHOD(guard_with_types_method), METH_FASTCALL,
      "with_types($self, /, *classes)\n--\n\n"
      "A new Policy that admits exactly these classes too.  This one stays as it is."},
     {"allow_fail_open", guard_allow_fail_open, METH_NOARGS,
      "allow_fail_open($self, /)\n--\n\n"
-     "A new Policy that decodes although the policy has `fail_open', which this one refuses (R904): it runs "
-     "code of classes that\n"
-     "nobody listed."},
+     "A new Policy that decodes although the policy has `fail_open', which this one refuses (R904): it\n"
+     "runs code of classes that nobody listed."},
+    {"environment", METHOD(guard_environment_method), METH_VARARGS | METH_KEYWORDS,
+     "environment($self, /, *, home=None, manifest=None, from_host=None, host=None)\n--\n\n"
+     "The environment of a child process, as a dict: what the policy's environment block lets through\n"
+     "of host (os.environ), what manifest sets, what the policy sets, and HOME.  from_host: {name:\n"
+     "name of the host's variable} for values that the policy lets a manifest ask for.  RefusedError\n"
+     "for what the manifest may not; of host, values that are not as the policy says are left out,\n"
+     "with a RuntimeWarning that names the variables."},
+    {"run", METHOD(guard_run), METH_VARARGS | METH_KEYWORDS,
+     "run($self, command, /, *, folder=None, home=None, host=None, manifest=None, from_host=None, "
+     "visible=None, state=None, rules=None,\n"
+     "    stderr=None, bubblewrap=None, allow_unconfined=False, stdout=False)\n--\n\n"
+     "Run a command, a list of words, with the environment that the policy gives it, confined, and\n"
+     "return the value of the pickle that it writes to the descriptor UPK_RESULT_FD; raise the\n"
+     "exception that it sends instead, where the policy has channels for them; else RefusedError.  The\n"
+     "policy's budgets hold, and nothing that the command starts outlives the call.\n"
+     "\n"
+     "folder   where it works, which it sees and cannot change; the current one\n"
+     "home     its HOME; the folder\n"
+     "host     dict that its variables are taken from; os.environ\n"
+     "manifest dict of variables that the policy lets it set\n"
+     "from_host dict of variables to names of the host's, whose values they get\n"
+     "visible  list of folders that it sees besides\n"
+     "state    file that holds later runs to this policy\n"
+     "rules    policy whose environment holds, and whose confinement where this one has none; this one\n"
+     "stderr   binary file for what it says; sys.stderr, escaped\n"
+     "stdout   True: the pickle comes by its standard output\n"
+     "allow_unconfined  True: where nothing can confine it, and the policy says `opt_in',\n"
+     "                  it runs unconfined, with a RuntimeWarning"},
     {NULL, NULL, 0, NULL},
 };
+
+static PyObject *get_table(PyObject *self, void *unused) {
+    (void)unused;
+    return guard_table((struct guard *)self);
+}
 
 #define HOST(member) (void *)offsetof(struct host, member)
 
 static PyGetSetDef members[] = {
     {"__doc__", get_doc, NULL, NULL, NULL},
     {"__name__", get_name, NULL, "name of the channel, or of the policy", NULL},
+    {UPK_PY_TABLE, get_table, NULL, NULL, NULL},
     {"Unpickler", get_unpickler, NULL, "class Unpickler of this policy", NULL},
     {"RefusedError", get_error, NULL, "class RefusedError of the module", HOST(refused_error)},
     {"EmptyInputError", get_error, NULL, "class EmptyInputError of the module", HOST(empty_input_error)},

@@ -22,10 +22,13 @@
  *   exception.c  exceptions without their own __init__
  *   native.c     objects that are made without a call into Python
  *   array.c      and arrays of numpy
+ *   dtype.c      and their dtypes
  *   unpickler.c  the type Unpickler, and load from a file
  *   file.c       a Python file as the source of one pickle
  *   types.c      with_types: classes that a host admits at run time
+ *   environment.c  the environment of a child
  *   ladder.c     decode_exception: an exception by the first of two forms that can be had
+ *   child.c      run: a child process that replies with a pickle
  *
  * No part reads a pickle: libupk has read and judged it before the first of them runs.  All state is a module's own or a
  * call's; functions return NULL or false with a Python exception set.
@@ -38,6 +41,7 @@
 #include "upk_python.h"
 
 #include "../doc.h"
+#include "../upk_environment.h"
 
 #if PY_VERSION_HEX < 0x03090000
 #define PyObject_VectorcallDict _PyObject_FastCallDict
@@ -78,6 +82,16 @@ void *spare_resize(void *ctx, void *block, size_t old_size, size_t new_size);
 #define UPK_PY_DESCRIPTOR "descriptor"
 /* Adds decode_exception and RemoteError to a module with these channels. */
 bool ladder_add(PyObject *module, struct host *h);
+
+/* ---- children (child.c) */
+
+#define UPK_PY_TABLE "__table__" /* attribute and capsule: the table of a policy, for other such modules */
+struct guard;
+/* Of the type Policy. */
+PyObject *guard_run(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *guard_table(struct guard *g); /* new reference */
+/* Adds run(channel=...) to a module with channels. */
+bool run_add(PyObject *module, const struct host *h);
 
 /* ---- rows (bind.c) */
 
@@ -120,6 +134,24 @@ extern PyType_Slot guard_slots[]; /* of the type Policy (guard.c) */
 PyObject *guard_load(struct guard *g, PyObject *const *args, Py_ssize_t n,
                      PyObject *kwnames);    /* unpickler.c */
 PyObject *guard_unpickler(struct guard *g); /* the same: its class Unpickler, new reference */
+
+/* Arguments of environment and of what starts a child; borrowed, Py_None: not given. */
+struct environment_arguments {
+    PyObject *home, *manifest, *from_host, *host;
+};
+/* The same for C; the texts are those of what is kept. */
+struct environment_inputs {
+    PyObject *list, *kept,
+        *path;   /* strong: of the host's variables, of a manifest, home; the last may be NULL */
+    char **host; /* ends with NULL */
+    struct upk_env_entry *entries;
+    size_t count;
+    const char *home; /* NULL: not given */
+};
+/* false: an exception is set, and there is nothing to release.  (environment.c) */
+bool environment_take(struct environment_inputs *in, const struct environment_arguments *a);
+void environment_release(struct environment_inputs *in);
+PyObject *guard_environment(struct guard *g, PyObject *args, PyObject *kwargs);
 
 PyObject *inspect_data(struct guard *g, const struct arguments *a, const uint8_t *bytes,
                        size_t len); /* looks.c */

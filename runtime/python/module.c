@@ -65,8 +65,8 @@ static bool add_errors(PyObject *module, const struct host *h) {
 
 /* The functions of the only channel, bound to its Policy. */
 static bool add_functions(PyObject *module, PyObject *guard) {
-    static const char *const names[] = {"loads", "load",       "check",    "inspect",
-                                        "scan",  "with_types", "Unpickler"};
+    static const char *const names[] = {"loads",      "load",        "check", "inspect",   "scan",
+                                        "with_types", "environment", "run",   "Unpickler", UPK_PY_TABLE};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!attribute_set(module, names[i], PyObject_GetAttrString(guard, names[i]))) return false;
     }
@@ -108,7 +108,7 @@ int upk_py_exec(PyObject *module, const struct upk_py_module *definition) {
         errors_make(h, module) && file_words_find(h) && policy_type_make(h, module) && add_errors(module, h);
     for (size_t i = 0; i < definition->channel_count && good; i++)
         good = add_channel(module, h, &definition->channels[i]);
-    return good && ladder_add(module, h) ? 0 : -1;
+    return good && ladder_add(module, h) && run_add(module, h) ? 0 : -1;
 }
 
 int upk_py_traverse(PyObject *module, visitproc visit, void *arg) {

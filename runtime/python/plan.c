@@ -50,7 +50,7 @@ static bool steps_are_native(struct call *c, const struct object *o, PyTypeObjec
  * there no such order yet? */
 static bool has_bare_parts(const struct host *h, const PyTypeObject *type) {
     const destructor of_python = ((PyTypeObject *)h->refused_error)->tp_dealloc;
-    const PyObject *const order = type->tp_mro;
+    PyObject *const order = type->tp_mro;
     if (!order || !PyTuple_Check(order)) return true;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(order); i++) {
         const PyTypeObject *const at = (PyTypeObject *)PyTuple_GET_ITEM(order, i);

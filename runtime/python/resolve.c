@@ -131,7 +131,7 @@ static PyObject *base_find(const struct upk_policy *p, const struct upk_open *op
 
 /* Where in the order of inheritance of `type` the class stands; -1: nowhere.  A class has none while its metaclass's mro() makes it. */
 static Py_ssize_t place_of(const PyTypeObject *type, const PyObject *class) {
-    const PyObject *const order = type->tp_mro;
+    PyObject *const order = type->tp_mro;
     if (!order || !PyTuple_Check(order)) return -1;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(order); i++)
         if (PyTuple_GET_ITEM(order, i) == class) return i;

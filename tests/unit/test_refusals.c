@@ -141,10 +141,17 @@ static const struct refusal refusals[PLACES] = {
 };
 
 /* Those that no stream gets; they have tests of their own below. */
-static const enum code_place without_stream[] = {AT_MEMORY, AT_MISUSE, AT_TABLE,
-                                                 AT_READ /* test_incremental.c */,
-                                                 /* of the CPython host: tests/test_python_*.py */
-                                                 AT_UNBOUND, AT_BINDING, AT_BUILDING, AT_HASHES};
+static const enum code_place without_stream[] = {
+    AT_MEMORY, AT_MISUSE, AT_TABLE, AT_READ /* test_incremental.c */,
+    /* of the CPython host: tests/test_python_*.py */
+    AT_UNBOUND, AT_BINDING, AT_BUILDING, AT_HASHES,
+    /* of a host that is asked: test_resolve.c, test_resolve_rules.c */
+    AT_NOT_LOADED, AT_NOT_FOUND, AT_NOT_CLASS, AT_NOT_SUBCLASS, AT_DENIED, AT_CONSENT, AT_RESOLVER,
+    AT_RESOLVE,
+    /* of a child: test_environment.c, tests/test_upk_run.py */
+    AT_ENV_NONE, AT_ENV_NAME, AT_ENV_MANIFEST, AT_ENV_NEVER, AT_ENV_VALUE, AT_ENV_TWICE, AT_ENV_SOURCE,
+    AT_ENV_UNSET, AT_ENV_SIZE, AT_ENV_HOME, AT_RUN_UNCONFINED, AT_RUN_STATE, AT_RUN_START, AT_RUN_TIME,
+    AT_RUN_CHILD, AT_RUN_EMPTY, AT_RUN_STOPPED};
 
 static const struct {
     unsigned code;
@@ -341,7 +348,7 @@ static void tables_of_another_version_are_refused(void **state) {
     tables[0].magic ^= 1;
     tables[1].abi++;
     tables[2].size--;
-    tables[3].flags |= 2;
+    tables[3].flags |= UPK_POLICY_FLAGS + 1;
     tables[4].budgets[UPK_BUDGET_NAME] = 257;
     for (size_t i = 0; i < 5; i++) {
         struct upk_error err;
