@@ -43,7 +43,7 @@ def made(module, host=None, **more):
     """The dict and the names that were left out."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = module.environment(home="/work", host=HOST if host is None else host, **more)
+        found = module.environment(home="/srv", host=HOST if host is None else host, **more)
     left = [name for w in caught for name in str(w.message).rpartition(": ")[2].split(", ")]
     check(all(w.category is RuntimeWarning for w in caught), "warnings: %s" % caught)
     return found, left
@@ -51,7 +51,7 @@ def made(module, host=None, **more):
 
 def refused(module, code, **more):
     try:
-        module.environment(**dict({"home": "/work", "host": HOST}, **more))
+        module.environment(**dict({"home": "/srv", "host": HOST}, **more))
     except module.RefusedError as error:
         check(error.code == code and error.cls == "environment", "%s, not %s: %s" % (error.code, code, error))
         return str(error)
@@ -95,9 +95,9 @@ def verdict(policyc, lines):
 
 def nothing_is_inherited_by_default(shipped, child, policyc):
     found, left = made(shipped)
-    check(found == {"PATH": "/usr/bin:/bin", "LANG": "en_US.UTF-8", "LC_CTYPE": "C.UTF-8", "HOME": "/work"}, "%s" % found)
+    check(found == {"PATH": "/usr/bin:/bin", "LANG": "en_US.UTF-8", "LC_CTYPE": "C.UTF-8", "HOME": "/srv"}, "%s" % found)
     check(left == [], "left out: %s" % left)
-    check(made(shipped, host={})[0] == {"HOME": "/work"}, "of an empty host")
+    check(made(shipped, host={})[0] == {"HOME": "/srv"}, "of an empty host")
     check(listing(policyc, "") == {}, "an empty block grants")
 
 
@@ -120,7 +120,7 @@ def honest_needs(shipped, child, policyc):
     host = {"HTTPS_PROXY": "http://proxy.example:3128", "http_proxy": "proxy:80", "NO_PROXY": "localhost,.example.com", "LANGUAGE": "de:en", "USER": "me", "LOGNAME": "me",
             "SHELL": "/bin/sh", "CURL_CA_BUNDLE": "/c", "GIT_SSL_CAINFO": "/g", "TMP": "/tmp", "TEMP": "/tmp", "COLUMNS": "80", "LINES": "24", "COLORTERM": "truecolor"}
     found, left = made(shipped, host)
-    check(found == dict(host, HOME="/work") and left == [], "%s, left %s" % (found, left))
+    check(found == dict(host, HOME="/srv") and left == [], "%s, left %s" % (found, left))
     more = {"VIRTUAL_ENV": "/venv", "XDG_CACHE_HOME": "/c", "PIP_INDEX_URL": "https://pypi.example/simple", "GIT_AUTHOR_NAME": "A. U. Thor", "LD_LIBRARY_PATH": "/lib:/usr/lib"}
     found, left = made(child, more)
     check(all(found.get(name) == value for name, value in more.items()) and left == [], "%s, left %s" % (found, left))
@@ -129,7 +129,7 @@ def honest_needs(shipped, child, policyc):
 def later_stages_win(shipped, child, policyc):
     found, _ = made(shipped, manifest={"LC_CTYPE": "de_DE.UTF-8", "TZ": "Europe/Berlin"})
     check(found["LC_CTYPE"] == "de_DE.UTF-8" and found["TZ"] == "Europe/Berlin", "the manifest wins over the host: %s" % found)
-    check(found["HOME"] == "/work" and list(found)[-1] == "HOME", "HOME is last")
+    check(found["HOME"] == "/srv" and list(found)[-1] == "HOME", "HOME is last")
     found, _ = made(child, {"PATH": "/bin", "EXACT": "host", "PYTHONDONTWRITEBYTECODE": "0", "EMPTY": "no"}, manifest={"PATH": "/opt"})
     check((found["PATH"], found["PYTHONDONTWRITEBYTECODE"], found["EMPTY"], found["LD_BIND_NOW"]) == ("/opt", "1", "", "1"), "what is set wins: %s" % found)
     refused(shipped, "R912", manifest={"HOME": "/root"})
@@ -139,12 +139,12 @@ def what_breaks_its_rule_is_left_out(shipped, child, policyc):
     host = {"PATH": "/bin:.", "TZ": ":/etc/localtime", "TERM": "../x", "LANG": "sk_live_51H", "LC_ALL": "/tmp/evil", "HTTP_PROXY": "http://me:secret@h", "USER": "a b",
             "COLUMNS": "-1", "TMPDIR": "tmp", "SSL_CERT_FILE": "x\ny", "NO_COLOR": "() { :; }"}
     found, left = made(shipped, host)
-    check(found == {"HOME": "/work"} and sorted(left) == sorted(host), "%s, left %s" % (found, left))
+    check(found == {"HOME": "/srv"} and sorted(left) == sorted(host), "%s, left %s" % (found, left))
     check(made(child, {"CODE": "ABC"})[1] == ["CODE"] and made(child, {"CODE": "abc"})[0]["CODE"] == "abc", "a set of characters")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            shipped.environment(home="/work", host=host)
+            shipped.environment(home="/srv", host=host)
             check(False, "no warning")
         except RuntimeWarning as warning:
             check("secret" not in str(warning) and "HTTP_PROXY" in str(warning), str(warning))
@@ -218,15 +218,15 @@ def arguments_of_python(shipped, child, policyc):
     os.environ["TERM"], os.environ["OPENAI_API_KEY"] = "xterm", "sk-host"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = shipped.environment(home=pathlib.Path("/work"))
-    check(found["TERM"] == "xterm" and found["HOME"] == "/work" and "OPENAI_API_KEY" not in found, "of this process: %s" % sorted(found))
-    check(made(shipped, {b"PATH": b"/bin", "A=B": "x", "": "y", "LANG": "C"})[0] == {"PATH": "/bin", "LANG": "C", "HOME": "/work"}, "bytes, and names that nothing has")
+        found = shipped.environment(home=pathlib.Path("/srv"))
+    check(found["TERM"] == "xterm" and found["HOME"] == "/srv" and "OPENAI_API_KEY" not in found, "of this process: %s" % sorted(found))
+    check(made(shipped, {b"PATH": b"/bin", "A=B": "x", "": "y", "LANG": "C"})[0] == {"PATH": "/bin", "LANG": "C", "HOME": "/srv"}, "bytes, and names that nothing has")
     done = subprocess.run([sys.executable, "-c", "import os; print(sorted(os.environ))"], env=dict(made(shipped)[0]), stdout=subprocess.PIPE)
     check(done.returncode == 0 and b"OPENAI" not in done.stdout and b"HOME" in done.stdout, "as env of a child: %s" % done.stdout)
     for kind, arguments in ((TypeError, {"manifest": []}), (TypeError, {"manifest": {"CI": 1}}), (TypeError, {"manifest": {1: "x"}}), (TypeError, {"host": 3}),
                             (TypeError, {"home": 3}), (ValueError, {"home": "/a\0b"}), (ValueError, {"host": {"PATH": "a\0b"}}), (TypeError, {"other": 1})):
         try:
-            shipped.environment(**dict({"home": "/work"}, **arguments))
+            shipped.environment(**dict({"home": "/srv"}, **arguments))
             check(False, "takes %s" % arguments)
         except kind as error:
             check(True, str(error))

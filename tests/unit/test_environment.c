@@ -68,7 +68,7 @@ static struct upk_env *filter(const struct upk_policy *p, char *const *host,
                               const struct upk_manifest *manifest) {
     struct upk_env *env = NULL;
     struct upk_error err = {0};
-    if (!upk_env_filter(p, host, manifest, "/work", NULL, &env, &err)) {
+    if (!upk_env_filter(p, host, manifest, "/srv", NULL, &env, &err)) {
         fail_msg("R%u %s %s", err.code, err.name, err.detail);
         return NULL;
     }
@@ -88,7 +88,7 @@ static struct upk_error refused(const struct upk_policy *p, char *const *host, s
     const struct upk_manifest manifest = {&entry, 1};
     struct upk_env *env = NULL;
     struct upk_error err = {0};
-    assert_false(upk_env_filter(p, host, &manifest, "/work", NULL, &env, &err));
+    assert_false(upk_env_filter(p, host, &manifest, "/srv", NULL, &env, &err));
     assert_null(env);
     if (err.code != code) fail_msg("R%u, not R%u: %s %s", err.code, code, err.name, err.detail);
     assert_int_equal(err.cls, UPK_CLASS_ENVIRONMENT);
@@ -107,7 +107,7 @@ static void inherits_what_is_named_alone(void **state) {
     assert_string_equal(value_of(env, "LANG"), "en_US.UTF-8");
     assert_string_equal(value_of(env, "OWN"), "x=y");
     assert_string_equal(value_of(env, "SET_BY_POLICY"), "yes");
-    assert_string_equal(env->vars[env->count - 1], "HOME=/work");
+    assert_string_equal(env->vars[env->count - 1], "HOME=/srv");
     assert_null(value_of(env, "OPENAI_API_KEY"));
     assert_null(value_of(env, "LC_PRIVATE_TOKEN"));
     assert_null(value_of(env, "AGENT_KEY"));
@@ -235,7 +235,7 @@ static void hands_on_granted_values_alone(void **state) {
     const struct upk_manifest manifest = {twice, 2};
     struct upk_env *env = NULL;
     struct upk_error twice_err;
-    assert_false(upk_env_filter(p, HOST(key), &manifest, "/work", NULL, &env, &twice_err));
+    assert_false(upk_env_filter(p, HOST(key), &manifest, "/srv", NULL, &env, &twice_err));
     assert_int_equal(twice_err.code, UPK_ERR_ENV_TWICE);
 }
 
@@ -254,7 +254,7 @@ static void what_a_manifest_sets_leaves_the_hosts_value(void **state) {
         upk_env_free(env);
         struct upk_env *none = NULL;
         struct upk_error err;
-        assert_false(upk_env_filter(p, HOST(free_, again), &manifest, "/work", NULL, &none, &err));
+        assert_false(upk_env_filter(p, HOST(free_, again), &manifest, "/srv", NULL, &none, &err));
         assert_int_equal(err.code, UPK_ERR_ENV_UNSET);
         const struct upk_env_entry first = entries[0];
         entries[0] = entries[1];
@@ -271,10 +271,10 @@ static void says_what_a_caller_did_wrong(void **state) {
         assert_false(upk_env_filter(p, NULL, NULL, homes[i], NULL, &env, &err));
         assert_int_equal(err.code, UPK_ERR_ENV_HOME);
     }
-    assert_false(upk_env_filter(NULL, NULL, NULL, "/work", NULL, &env, &err));
+    assert_false(upk_env_filter(NULL, NULL, NULL, "/srv", NULL, &env, &err));
     assert_int_equal(err.code, UPK_ERR_MISUSE);
     const struct upk_manifest none = {NULL, 1};
-    assert_false(upk_env_filter(p, NULL, &none, "/work", NULL, &env, NULL));
+    assert_false(upk_env_filter(p, NULL, &none, "/srv", NULL, &env, NULL));
     assert_null(env);
     upk_env_free(NULL);
 }
@@ -341,9 +341,10 @@ static void bounds_the_whole(void **state) {
 
 /* Nothing of them is read: it stands elsewhere there. */
 static void tables_of_another_version_are_refused(void **state) {
+    const struct upk_policy *const good = policy_of(state);
     struct upk_policy tables[3];
     for (size_t i = 0; i < 3; i++) {
-        tables[i] = *policy_of(state);
+        tables[i] = *good;
         tables[i].pool = NULL;
         tables[i].environment = NULL;
     }
@@ -353,8 +354,8 @@ static void tables_of_another_version_are_refused(void **state) {
     for (size_t i = 0; i < 3; i++) {
         struct upk_env *env = NULL;
         struct upk_error err;
-        assert_false(upk_env_filter(&tables[i], NULL, NULL, "/work", NULL, &env, NULL));
-        assert_false(upk_env_filter(&tables[i], NULL, NULL, "/work", NULL, &env, &err));
+        assert_false(upk_env_filter(&tables[i], NULL, NULL, "/srv", NULL, &env, NULL));
+        assert_false(upk_env_filter(&tables[i], NULL, NULL, "/srv", NULL, &env, &err));
         assert_null(env);
         assert_int_equal(err.code, UPK_ERR_TABLE);
         assert_non_null(strstr(err.detail, "compile the policy again"));
@@ -443,7 +444,7 @@ static void survives_every_failing_allocation(void **state) {
         const struct upk_allocator allocator = {failing_resize, &f};
         struct upk_env *env = NULL;
         struct upk_error err = {0};
-        good = upk_env_filter(p, HOST(path), NULL, "/work", &allocator, &env, &err);
+        good = upk_env_filter(p, HOST(path), NULL, "/srv", &allocator, &env, &err);
         if (!good) assert_int_equal(err.code, UPK_ERR_MEMORY);
         upk_env_free(env);
         assert_int_equal(f.live, 0);
@@ -517,7 +518,7 @@ static void survives_hostile_environments(void **state) {
         for (size_t k = 0; k < env->count; k++) assert_null(strstr(env->vars[k], "() {"));
         assert_null(value_of(env, "LD_PRELOAD"));
         assert_null(value_of(env, "AGENT_KEY"));
-        assert_string_equal(value_of(env, "HOME"), "/work");
+        assert_string_equal(value_of(env, "HOME"), "/srv");
         upk_env_free(env);
         for (size_t k = 0; k < count; k++) {
             const char *const equals = strchr(host[k], '=');
@@ -528,7 +529,7 @@ static void survives_hostile_environments(void **state) {
                 const struct upk_manifest manifest = {&e, 1};
                 struct upk_env *made = NULL;
                 struct upk_error err;
-                if (upk_env_filter(p, host, &manifest, "/work", NULL, &made, &err)) require_sound(made);
+                if (upk_env_filter(p, host, &manifest, "/srv", NULL, &made, &err)) require_sound(made);
                 upk_env_free(made);
             }
         }
