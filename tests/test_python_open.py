@@ -51,6 +51,8 @@ tally = Tally()
 check = tally.check
 
 GUARDS = {"open_guard": "tests/policy/python/open.policy", "open_alone_guard": "tests/policy/python/open_alone.policy"}
+# From 3.12 on paths have an __init__ of Python, so that only rows grant them.
+PATH = pathlib.PurePosixPath("/a/b") if sys.version_info < (3, 12) else "/a/b"
 PROTOCOLS = (2, 4, pickle.HIGHEST_PROTOCOL)
 NAME_CODES = ("R201", "R216", "R217", "R218", "R219", "R224")
 
@@ -322,7 +324,7 @@ def instances_are_whole(g):
 def node(depth=1, wide=2):
     utc = datetime.timezone(datetime.timedelta(hours=2))
     items = [samples.Item(decimal.Decimal(i) / 4, datetime.datetime(2024, 2, 29, i % 24, tzinfo=utc), datetime.timedelta(i, 1)) for i in range(wide)]
-    return samples.Node(samples.Mode.SLOW, pathlib.PurePosixPath("/a/b"), uuid.UUID(int=7 + depth), items, {"first": items[0]}, frozenset([1, "x"]), {2.5},
+    return samples.Node(samples.Mode.SLOW, PATH, uuid.UUID(int=7 + depth), items, {"first": items[0]}, frozenset([1, "x"]), {2.5},
                         samples.Pair(1, [2]), b"\0x", bytearray(b"ab"), 1.5 - 2j, 2**500, collections.deque([1, 2], 3), {"a": 2},
                         collections.OrderedDict([("z", 1), ("a", [])]), samples.Bits.A, [node(depth - 1, wide)] if depth > 1 else [])
 
@@ -355,7 +357,7 @@ def values_and_classes(g):
     policy = g.objects.allow_fail_open()
     shaped = [samples.Slotted(1, [2]), samples.Mixed(1, 2), samples.Stack(), samples.Bag(), samples.Mode.FAST, samples.Bits.B, Fraction(1, 3),
               Ellipsis, NotImplemented, range(3), slice(1, 2), samples.Bare, [samples.Mode, samples.Outer.Inner], ValueError("x", 1),
-              decimal.Decimal("-0.5"), datetime.date(2024, 2, 29), pathlib.PurePosixPath("a"), {samples.Pair(1, 2): {samples.Mode.SLOW}}]
+              decimal.Decimal("-0.5"), datetime.date(2024, 2, 29), PATH, {samples.Pair(1, 2): {samples.Mode.SLOW}}]
     for value in shaped:
         comes_back(policy, value)
     for kind, value in ((samples.Stack, [1, 2]), (samples.Bag, {1: 2})):
