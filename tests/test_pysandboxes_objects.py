@@ -137,6 +137,17 @@ class Acts:
         RAN.append("__init__")
 
 
+class Pretends(type):
+    """Makes classes that look like enums."""
+
+
+class Looks(metaclass=Pretends):
+    _member_map_ = {"A": 1}
+
+    def __init__(self, *args):
+        RAN.append("__init__")
+
+
 class Loud(Exception):
     def __init__(self, *args):
         RAN.append("__init__")
@@ -145,7 +156,7 @@ class Loud(Exception):
 def code_that_nobody_read_does_not_run(objects):
     """No __init__ by a call, no __del__, no state that C takes as it is; of an exception no __init__ either."""
     for name, *args in (("contextlib::_GeneratorContextManager", "x", (), None), ("argparse::FileType", "w"), 
-                        ("_sitebuiltins::Quitter", "a", "b"), (__name__ + "::Acts", 1), ("xml.etree.ElementTree::ElementTree", None, "/etc/passwd")):
+                        ("_sitebuiltins::Quitter", "a", "b"), (__name__ + "::Acts", 1), (__name__ + "::Looks", 1), ("xml.etree.ElementTree::ElementTree", None, "/etc/passwd")):
         refusal(objects.loads, assemble(call(name, *args), 4), "R222")
     for data in (dumps(Ends()), dumps(random.Random(1))):
         refusal(objects.loads, data, "R222")

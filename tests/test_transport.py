@@ -375,7 +375,7 @@ async def exceptions_cross(g, home):
     made = await home.raised(fail_with_state)
     check(type(made) is Stateful and str(made) == "message" and made.path is not None and made.__remote_refusal__ is None, repr(made))
     made = await home.raised(fail_unspeakably)
-    check(isinstance(made, Unspeakable), repr(type(made)))
+    check(isinstance(made, Unspeakable) and str(made) == "", repr(type(made)))
     made = await home.raised(fail_by, "TypeError", "it is the function's")
     check(type(made) is TypeError, repr(made))
     made = await home.raised(fail_by)

@@ -233,18 +233,25 @@ static PyObject *instance(const struct ladder *l, PyTypeObject *type, const stru
     return NULL;
 }
 
-/* Can it be printed?  str() gives the message, repr() anything, and who looks for notes comes to no harm.  No other code of its class
- * runs here. */
-static bool says(PyObject *error, PyObject *message) {
-    PyObject *const text = PyObject_Str(error);
-    PyObject *const shown = text && PyUnicode_Compare(text, message) == 0 ? PyObject_Repr(error) : NULL;
+/* What str() gives.  NULL with an exception: it cannot be printed, for str(), repr() or a look for notes fails.  No other code of its
+ * class runs here. */
+static PyObject *text_of(PyObject *error) {
+    PyObject *text = PyObject_Str(error);
+    PyObject *const shown = text ? PyObject_Repr(error) : NULL;
     PyObject *const notes = shown ? PyObject_GetAttrString(error, "__notes__") : NULL;
     const bool none = shown && !notes && PyErr_ExceptionMatches(PyExc_AttributeError);
     if (none) PyErr_Clear();
-    const bool good = notes || none;
-    Py_XDECREF(text);
+    if (!notes && !none) Py_CLEAR(text);
     Py_XDECREF(shown);
     Py_XDECREF(notes);
+    return text;
+}
+
+/* Can it be printed, and is that the message? */
+static bool says(PyObject *error, PyObject *message) {
+    PyObject *const text = text_of(error);
+    const bool good = text && PyUnicode_Compare(text, message) == 0;
+    Py_XDECREF(text);
     return good;
 }
 
@@ -334,15 +341,23 @@ static PyObject *load(PyObject *policy, PyObject *data) {
 
 /* New references; NULL with an exception set. */
 static PyObject *rich_form(const struct ladder *l, PyObject **traceback) {
-    PyObject *first, *const value = load(l->by_exception, l->rich);
+    PyObject *first, *const value = load(l->by_exception, l->rich), *text = NULL;
     if (!value) return NULL;
     take_apart(value, is_pair(value), &first, traceback);
-    if (PyExceptionInstance_Check(first) && is_harmless(l, Py_TYPE(first))) {
+    const bool harmless = PyExceptionInstance_Check(first) && is_harmless(l, Py_TYPE(first));
+    if (harmless) text = text_of(first);
+    if (text) {
         Py_INCREF(first);
         Py_INCREF(*traceback);
     } else {
-        first = refused_words(l, "what the channel `exception' admits is no Exception that a host may raise");
+        first = NULL;
+        if (!harmless)
+            (void)refused_words(l,
+                                "what the channel `exception' admits is no Exception that a host may raise");
+        else if (forgiven())
+            (void)refused_words(l, "what the channel `exception' admits cannot be printed");
     }
+    Py_XDECREF(text);
     Py_DECREF(value);
     return first;
 }

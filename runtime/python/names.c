@@ -49,9 +49,9 @@ PyObject *module_find(struct upk_compat name) {
 
 /* ---- a dotted name */
 
-/* The members of an enum are no attributes of their own in every version. */
-static PyObject *member_of_enum(PyTypeObject *type, PyObject *name) {
-    PyObject *const module = loaded((const uint8_t *)"enum", 4), *members = NULL, *found = NULL;
+PyObject *enum_members(PyTypeObject *type) {
+    if (Py_TYPE(type) == &PyType_Type) return NULL;
+    PyObject *const module = loaded((const uint8_t *)"enum", 4), *members = NULL;
     PyObject *const text = module && PyModule_Check(module) ? PyUnicode_InternFromString("EnumMeta") : NULL;
     if (text) {
         PyObject *const class = PyDict_GetItemWithError(PyModule_GetDict(module), text);
@@ -60,7 +60,13 @@ static PyObject *member_of_enum(PyTypeObject *type, PyObject *name) {
     }
     Py_XDECREF(text);
     Py_XDECREF(module);
-    if (members && PyDict_CheckExact(members)) found = PyDict_GetItemWithError(members, name);
+    return members && PyDict_CheckExact(members) ? members : NULL;
+}
+
+/* They are no attributes of their own in every version. */
+static PyObject *member_of_enum(PyTypeObject *type, PyObject *name) {
+    PyObject *const members = enum_members(type);
+    PyObject *const found = members ? PyDict_GetItemWithError(members, name) : NULL;
     Py_XINCREF(found);
     return found;
 }

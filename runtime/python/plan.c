@@ -21,14 +21,18 @@ static bool hooks_are_named(struct call *c, const struct object *o, PyTypeObject
                          "the class has Python code that the row does not name: runs %s", missing);
 }
 
+/* Is its class one that nothing but `fail_open' admits? */
+static bool by_fail_open(const struct call *c, const struct object *o, const struct upk_form *f) {
+    return row_is_open(c->guard->policy, f->row) && !opened_by_base(c, o);
+}
+
 /* Steps are taken by the class's own methods.  Of them no row can say that they run Python code. */
 static bool steps_are_native(struct call *c, const struct object *o, PyTypeObject *type,
                              const struct upk_form *f) {
     static const char *const methods[][3] = {
         {"append", "extend", NULL}, {"__setitem__", NULL}, {"add", "update", NULL}};
     const uint32_t steps[] = {f->items, f->pair_value, f->adds};
-    if (row_is_open(c->guard->policy, f->row) && !opened_by_base(c, o))
-        return true; /* `fail_open' runs what it meets */
+    if (by_fail_open(c, o, f)) return true; /* `fail_open' runs what it meets */
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         for (size_t i = 0; steps[s] && methods[s][i]; i++) {
             PyObject *member;
@@ -91,30 +95,23 @@ static bool opened_is_whole(struct call *c, const struct object *o, PyTypeObject
  * exceptions and containers have.  Nor has anybody looked at states that C takes as they are (dtypes of numpy are pointers and
  * offsets), nor at what a class does when its instances end. */
 
-static bool is_enum(PyTypeObject *type, bool *is) {
-    PyObject *member;
-    if (!class_member(type, "_member_map_", &member, NULL)) return false;
-    *is = member && Py_TYPE(type) != &PyType_Type;
-    return true;
-}
-
 static bool code_is_known(struct call *c, const struct object *o, PyTypeObject *type,
                           const struct upk_form *f) {
     PyObject *init, *end, *state, *from_exception;
-    bool runs, ends, taken, enumerates;
-    if (!row_is_open(c->guard->policy, f->row) || opened_by_base(c, o)) return true;
+    bool runs, ends, taken;
+    if (!by_fail_open(c, o, f)) return true;
     if (!class_member(type, "__init__", &init, &runs) || !class_member(type, "__del__", &end, &ends) ||
         !class_member(type, "__setstate__", &state, &taken) ||
-        !class_member((PyTypeObject *)PyExc_BaseException, "__setstate__", &from_exception, NULL) ||
-        !is_enum(type, &enumerates))
+        !class_member((PyTypeObject *)PyExc_BaseException, "__setstate__", &from_exception, NULL))
         return false;
     if (ends) return refuse_object(c, o, UPK_ERR_BINDING, "its own __del__ would run");
     if (state && !taken && state != from_exception)
         return refuse_object(c, o, UPK_ERR_BINDING,
                              "its __setstate__ is of C, and takes what no row describes");
-    if (f->verb == UPK_VERB_CALL && runs && !enumerates && !PyExceptionClass_Check((PyObject *)type))
-        return refuse_object(c, o, UPK_ERR_BINDING, "its own __init__ would run");
-    return true;
+    if (f->verb != UPK_VERB_CALL || !runs || PyExceptionClass_Check((PyObject *)type)) return true;
+    const PyObject *const members = enum_members(type);
+    if (members || PyErr_Occurred()) return members != NULL;
+    return refuse_object(c, o, UPK_ERR_BINDING, "its own __init__ would run");
 }
 
 static bool class_suits(struct call *c, const struct object *o, PyTypeObject *type) {

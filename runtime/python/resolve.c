@@ -164,25 +164,10 @@ static const char *singleton_name(const PyObject *object) {
     return NULL;
 }
 
-/* The members of an enum by their names, borrowed; NULL without an exception: the class is no enum. */
-static PyObject *members_of(PyTypeObject *type) {
-    static const char module[] = "enum", name[] = "EnumMeta";
-    const char *why;
-    PyObject *members = NULL;
-    if (Py_TYPE(type) == &PyType_Type) return NULL;
-    PyObject *const meta = name_find((struct upk_compat){(const uint8_t *)module, sizeof module - 1,
-                                                         (const uint8_t *)name, sizeof name - 1},
-                                     &why);
-    const bool is_enum = meta && PyType_Check(meta) && PyType_IsSubtype(Py_TYPE(type), (PyTypeObject *)meta);
-    Py_XDECREF(meta);
-    if (!is_enum || !class_member(type, "_member_map_", &members, NULL)) return NULL;
-    return members && PyDict_CheckExact(members) ? members : NULL;
-}
-
 /* A member is called by its class and by each of its names there. */
 static bool names_of_member(struct opened *o, PyObject *object, bool *is_member) {
     PyTypeObject *const type = Py_TYPE(object);
-    PyObject *const members = members_of(type), *key, *value;
+    PyObject *const members = enum_members(type), *key, *value;
     *is_member = false;
     Py_XINCREF(members);
     bool good = !PyErr_Occurred();
