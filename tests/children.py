@@ -96,6 +96,15 @@ def confinement():
     return "" if done.returncode == 0 else done.stdout.decode("utf-8", "replace").strip() or "bwrap: exit status %d" % done.returncode
 
 
+def run_confined(tally, tests, *args):
+    """Runs them, or says that they were not."""
+    reason = confinement()
+    if reason:
+        print("not run: %d tests of confined children: %s" % (len(tests), reason))
+    else:
+        tally.run(tests, *args)
+
+
 def processes_with(text):
     """Of this machine, those whose command line holds the text."""
     found = []

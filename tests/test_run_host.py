@@ -197,11 +197,7 @@ def main():
             tally.run([keys_stay_with_the_host, *([] if children.confinement() else [keyrings_of_the_user_are_not_reached])], run, keys)
         else:
             print("not run: a test of keys: this machine has none, or lets nobody have them")
-        reason = children.confinement()
-        if reason:
-            print("not run: %d tests of confined children: %s" % (len(CONFINED), reason))
-        else:
-            tally.run(CONFINED, run)
+        children.run_confined(tally, CONFINED, run)
     return tally.finish()
 
 

@@ -602,11 +602,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         run = Runs(sys.argv[1], os.path.realpath(folder))
         tally.run(ALWAYS, run)
-        reason = children.confinement()
-        if reason:
-            print("not run: %d tests of confined children: %s" % (len(CONFINED), reason))
-        else:
-            tally.run(CONFINED, run)
+        children.run_confined(tally, CONFINED, run)
     return tally.finish()
 
 
