@@ -178,7 +178,7 @@ enum upk_class_of_refusal {
     X(918, ENV_SIZE, ENVIRONMENT, "the environment is too large")                                       \
     X(919, ENV_HOME, ENVIRONMENT, "the home of the child is no absolute path")                          \
     X(920, RUN_UNCONFINED, CHILD, "nothing confines a child here")                                      \
-    X(921, RUN_STATE, CHILD, "the state does not go with this policy")                                  \
+    X(921, RUN_STATE, CHILD, "no run under this state")                                                 \
     X(922, RUN_START, CHILD, "the child cannot be started")                                             \
     X(923, RUN_TIME, CHILD, "the time of the child is over")                                            \
     X(924, RUN_CHILD, CHILD, "the child failed")                                                        \

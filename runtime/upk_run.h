@@ -88,8 +88,8 @@ bool upk_run(const struct upk_policy *policy, const struct upk_run_options *opti
              struct upk_run_reply *reply, struct upk_error *err);
 void upk_run_reply_free(struct upk_run_reply *reply);
 
-/* Can a child be confined on this machine?  Starts bubblewrap and ends it before it runs anything; `err` says why not, and what to
- * do about it.  `bubblewrap` as in the options. */
+/* Can a child be confined on this machine?  Starts bubblewrap with /bin/true; `err` says why not, and what to do about it.
+ * `bubblewrap` as in the options. */
 bool upk_run_can_confine(const char *bubblewrap, struct upk_error *err);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The manual pages: mandoc finds nothing to say of them, and they name what there is, no more and no less: options as --help has
-them, functions as upk.h declares them, words as the grammar knows them.  The example of policy(5) compiles.
+them, functions as the headers declare them, words as the grammar knows them.  The example of policy(5) compiles.
 
 usage: test_man.py BUILD       (from the top folder, after `make`)
 """
@@ -60,17 +60,20 @@ def check_options(tally, build):
         tally.check(status == 0 and wanted and got == wanted, "%s: --help has %s, the page %s" % (program, wanted - got, got - wanted))
 
 
-def in_header():
-    """{name: prototype} of what upk.h declares."""
-    text = re.sub(r"/\*.*?\*/", "", read("runtime/upk.h"), flags=re.S)
+HEADERS = {"upk.3": ["upk.h"], "upk_run.3": ["upk_environment.h", "upk_run.h"]}
+
+
+def in_headers(names):
+    """{name: prototype} of what they declare."""
+    text = re.sub(r"/\*.*?\*/", "", "".join(read("runtime/" + name) for name in names), flags=re.S)
     text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
     return {name: (" ".join(kind.split()), *(" ".join(a.split()) for a in arguments.split(",")))
             for kind, name, arguments in re.findall(r"^((?:const |struct |enum )*\w+ \**)(upk_\w+)\(([^;{}]*)\);", text, re.M)}
 
 
-def in_page():
-    """The same of the synopsis of upk(3)."""
-    text = read("docs/man/upk.3").partition(".Sh SYNOPSIS\n")[2].partition("\n.Sh ")[0]
+def in_page(name):
+    """The same of its synopsis."""
+    text = read("docs/man/" + name).partition(".Sh SYNOPSIS\n")[2].partition("\n.Sh ")[0]
     found = {}
     for kind, name, arguments in re.findall(r'^\.Ft "?(.*?)"?\n\.F[no] (upk_\w+)((?: "[^"]*")*(?:\n\.Fa "[^"]*")*)', text, re.M):
         found[name] = (kind, *re.findall(r'"([^"]*)"', arguments))
@@ -78,10 +81,13 @@ def in_page():
 
 
 def check_functions(tally):
-    header, page = in_header(), in_page()
-    tally.check(len(header) > 40, "runtime/upk.h: few functions found")
-    for name in sorted(set(header) | set(page)):
-        tally.check(header.get(name) == page.get(name), "%s: upk.h has %s, upk(3) %s" % (name, header.get(name), page.get(name)))
+    for own, names in HEADERS.items():
+        header, page = in_headers(names), in_page(own)
+        tally.check(len(header) > 8, "%s: few functions found" % names)
+        for name in sorted(set(header) | set(page)):
+            tally.check(header.get(name) == page.get(name), "%s: %s has %s, %s %s" % (name, names, header.get(name), own, page.get(name)))
+    public = {os.path.basename(path) for path in glob.glob("runtime/upk*.h")} - {"upk_tables.h", "upk_version.h"}
+    tally.check(public == {name for names in HEADERS.values() for name in names}, "headers without a page: %s" % public)
 
 
 def check_words(tally, build):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """upk-run: what of its host a child could get hold of besides its variables: bubblewrap itself, before it has made a namespace, the
-keys of the kernel, the nodes of devices.
+keys of the kernel, other processes and sockets, the nodes of devices; and that it does not outlive its host.
 
 usage: test_run_host.py BUILD       (from the top folder, after `make`)
 
@@ -9,13 +9,16 @@ Where this machine cannot confine a child, or has no keys, what needs that is no
 import hashlib
 import os
 import platform
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import uuid
 
 import children
 from children import PYTHON, command
-from test_upk_run import NOWHERE, SECRET, Runs, check, tally
+from test_upk_run import NOWHERE, SECRET, Runs, begin, check, tally, wait_for
 
 UNCONFINED = ("--bubblewrap", NOWHERE, "--allow-unconfined")
 
@@ -155,6 +158,88 @@ def keyrings_of_the_user_are_not_reached(run, keys):
     keys["system"](keyctl, 9, key, -4)
 
 
+# ---- processes and sockets
+
+PROCESSES = {"x86_64": (101, 310, 311), "aarch64": (117, 270, 271)}  # ptrace, process_vm_readv, process_vm_writev
+
+ATTEMPTS = """
+import ctypes, errno
+system = ctypes.CDLL(None, use_errno=True).syscall
+def attempt(*numbers):
+    ctypes.set_errno(0)
+    return errno.errorcode.get(ctypes.get_errno(), "") if system(*numbers) == -1 else "done"
+def make(family):
+    try:
+        socket.socket(family, socket.SOCK_STREAM).close()
+        return "done"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+"""
+
+
+def other_processes_are_not_reached(run):
+    """Not even the first one of its namespace, which is the same user's and not the child's."""
+    numbers = PROCESSES.get(platform.machine())
+    if not numbers:
+        return
+    ptrace, *others = numbers
+    tries = [(ptrace, 16, 1, 0, 0), (ptrace, 0x4206, 1, 0, 0), (ptrace, 0, 0, 0, 0), *[(number, 1, 0, 0, 0, 0, 0) for number in others], (438, 3, 0, 0)]
+    got = run.value(command(ATTEMPTS + "send([attempt(*each) for each in %r])" % tries))
+    check(got == ["ENOSYS"] * len(tries), "calls: %s" % got)
+
+
+def granted(run):
+    """The child's policy with a network."""
+    with open(run.child) as file, open(run.path("network.policy"), "w") as to:
+        to.write(file.read().replace("    budget wall", "    network because \"a test\";\n    budget wall"))
+    return run.path("network.policy")
+
+
+def sockets_of_a_folder_are_not_reached(run):
+    """A daemon that listens in a folder which the child sees, unless it has the network; nor by io_uring, which asks no filter."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(run.path("daemon"))
+        server.listen(1)
+        words = command("send(socket.socket(socket.AF_UNIX).connect_ex('daemon'))")
+        run.expect("a daemon", 4, "Address family not supported", words)
+        check(run.value(words, policy=granted(run)) == 0, "granted")
+    os.unlink(run.path("daemon"))
+    words = command(ATTEMPTS + """
+a, b = socket.socketpair()
+a.send(b"x")
+send([make(socket.AF_UNIX), make(40), make(socket.AF_PACKET), make(socket.AF_INET), make(socket.AF_INET6), b.recv(1) == b"x", attempt(425, 0, 0)])
+""")
+    got = run.value(words)
+    check(got == ["EAFNOSUPPORT"] * 3 + ["done", "done", True, "ENOSYS"], "without: %s" % got)
+    got = run.value(words, policy=granted(run))
+    check(got[0] == got[3] == "done" and got[5] is True and got[6] != "ENOSYS", "with: %s" % got)
+
+
+# ---- its host ends
+
+MOMENTS = 60
+
+
+def children_end_with_a_killed_host(run):
+    """Whenever that is: of SIGKILL the host hears nothing."""
+    ran = []
+    process = begin(run, command("sys.stderr.write('ready\\n'); sys.stderr.flush(); time.sleep(60)"))
+    began = time.monotonic()
+    process.stderr.readline()
+    whole = (time.monotonic() - began) * 1.2
+    process.kill()
+    process.communicate()
+    for i in range(MOMENTS):
+        mark = str(uuid.uuid4())
+        process = begin(run, command("# %s\ntime.sleep(60)" % mark))
+        time.sleep(whole * i / MOMENTS)
+        ran.append(bool(children.processes_with(mark)))
+        process.kill()
+        process.communicate(timeout=20)
+        check(wait_for(False, mark), "after %d of %d moments: left: %s" % (i, MOMENTS, children.processes_with(mark)))
+    check(True in ran, "none of them had begun")
+
+
 # ---- devices
 
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -185,7 +270,8 @@ def devices_cannot_be_changed(run):
     check(not [name for name in DEVICES if os.stat("/dev/" + name).st_mtime == 1], "nodes of the host have changed")
 
 
-CONFINED = [bubblewrap_is_told_no_variable, many_variables_arrive, what_the_loader_runs_is_confined, devices_cannot_be_changed]
+CONFINED = [bubblewrap_is_told_no_variable, many_variables_arrive, what_the_loader_runs_is_confined, other_processes_are_not_reached,
+            sockets_of_a_folder_are_not_reached, children_end_with_a_killed_host, devices_cannot_be_changed]
 
 
 def main():

@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ void close_end(int *fd) {
 }
 
 void child_clear(struct child *c) {
-    *c = (struct child){.pidfd = -1, .init = -1, .exec = -1, .go = -1, .report = -1, .said = -1};
+    *c = (struct child){.pidfd = -1, .init = -1, .exec = -1, .go = -1, .gone = -1, .report = -1, .said = -1};
     for (int i = 0; i < UPK_RUN_FORM_COUNT; i++) c->forms[i] = -1;
 }
 
@@ -65,12 +65,14 @@ static bool channel(int *mine, int *theirs, struct upk_error *err) {
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 || fail_system(err, "no pipe");
 }
 
-/* What bubblewrap waits for is written to a socket: a pipe whose reader is gone would end the host. */
+/* The reader is kept here, too: a pipe that has none would end the host, and what is unread tells how far bubblewrap is. */
 static bool go_channel(struct child *c, struct launch *l, struct upk_error *err) {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return fail_system(err, "no socket");
-    c->go = ends[0];
-    l->ends[CHILD_GO] = ends[1];
+    if (pipe2(ends, O_CLOEXEC) != 0) return fail_system(err, "no pipe");
+    l->ends[CHILD_GO] = ends[0];
+    c->go = ends[1];
+    c->gone = fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
+    if (c->gone < 0) return fail_system(err, "no pipe");
     return channel(&c->report, &l->ends[CHILD_REPORT], err);
 }
 
@@ -86,7 +88,7 @@ static bool channels(struct child *c, struct launch *l, unsigned offered, bool b
     }
     if (l->settings) {
         l->ends[CHILD_SETTINGS] = bubblewrap_settings(l->settings);
-        l->ends[CHILD_FILTER] = bubblewrap_filter();
+        l->ends[CHILD_FILTER] = bubblewrap_filter(l->network);
         if (l->ends[CHILD_SETTINGS] < 0 || l->ends[CHILD_FILTER] < 0)
             return fail_system(err, "no file in memory");
     }
@@ -224,21 +226,62 @@ static bool report_read(struct child *c, struct tail *said, struct waiting *w, s
     return true;
 }
 
+static void tell(const struct tail *said, const struct waiting *w) {
+    if (said->len && w->options && w->options->said)
+        w->options->said(w->options->said_ctx, said->text, said->len);
+}
+
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err) {
     struct tail said = {.len = 0};
     if (!report_read(c, &said, w, err)) return false;
-    if (said.len && w->options && w->options->said)
-        w->options->said(w->options->said_ctx, said.text, said.len);
+    tell(&said, w);
     c->init = pidfd_of(c->init_pid);
     return !budgets || limit_other(c->init_pid, budgets, err);
 }
 
-bool child_go(struct child *c, struct upk_error *err) {
+/* It reads that it may go on when all is mounted, and nothing is left that could be forbidden here. */
+static bool has_gone(const struct child *c) {
+    int unread = 0;
+    return ioctl(c->gone, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+static bool wait_until_gone(struct child *c, struct tail *said, struct waiting *w, struct upk_error *err) {
+    const int64_t latest = run_now() + CONFIRM_MOST;
+    for (bool ended = false; !has_gone(c); ended = child_ended(c)) {
+        const int answer = wait_ask(w);
+        if (answer) return wait_stopped(answer, err);
+        if (ended) return fail_confine(c, said, err);
+        if (run_now() >= (w->until < latest ? w->until : latest))
+            return run_fail(err, UPK_ERR_RUN_UNCONFINED, "bubblewrap does not end its set-up");
+        struct pollfd fds[] = {{.fd = said->len < sizeof said->text - 1 ? c->said : -1, .events = POLLIN},
+                               {.fd = c->pidfd, .events = POLLIN}};
+        (void)poll(fds, sizeof fds / sizeof *fds, 1);
+        if (fds[0].revents && !take(c->said, said)) close_end(&c->said);
+    }
+    return true;
+}
+
+bool child_go(struct child *c, struct waiting *w, struct upk_error *err) {
+    struct tail said = {.len = 0};
     ssize_t n;
-    do n = send(c->go, "", 1, MSG_NOSIGNAL);
+    do n = write(c->go, "", 1);
     while (n < 0 && errno == EINTR);
+    if (n != 1) return fail_system(err, "bubblewrap cannot be told to go on");
+    if (!wait_until_gone(c, &said, w, err)) return false;
+    tell(&said, w);
     close_end(&c->go);
-    return n == 1 || fail_system(err, "bubblewrap has ended");
+    close_end(&c->gone);
+    return true;
+}
+
+bool child_began(struct child *c) {
+    struct tail report = {.len = 0};
+    if (c->report < 0) return true;
+    for (size_t before = 1; report.len != before && report.len < sizeof report.text - 1;) {
+        before = report.len;
+        if (!take(c->report, &report)) break;
+    }
+    return strstr(report.text, "\"exit-code\": ") != NULL;
 }
 
 /* ---- ending */
@@ -289,14 +332,6 @@ void child_signal(const struct child *c, int signal) {
     close_end(&pidfd);
 }
 
-/* With the first process of a namespace the kernel ends all others; bubblewrap, which may have ended before, ends by itself. */
-static void end_namespace(struct child *c) {
-    const int64_t until = run_now() + LEAVE_MOST;
-    send_signal(c->init, SIGKILL);
-    while (run_now() < until && !has_ended(c->init, until)) continue;
-    while (run_now() < until && !child_ended(c)) (void)has_ended(c->pidfd, until);
-}
-
 /* INVARIANT: `c` is not known to have been reaped.  Its number is used only where the kernel gave no descriptor. */
 static void signal_leader(const struct child *c, int signal) {
     if (c->pidfd >= 0)
@@ -326,12 +361,12 @@ static void reap(struct child *c) {
     c->pid = 0;
 }
 
+/* With the first process of a namespace the kernel ends all others. */
 void child_end(struct child *c) {
     close_end(&c->go);
-    if (c->init >= 0)
-        end_namespace(c);
-    else if (c->pid > 0 && c->report < 0)
-        end_supervised(c);
+    close_end(&c->gone);
+    if (c->init >= 0) send_signal(c->init, SIGKILL);
+    if (c->pid > 0) end_supervised(c);
     if (c->pid > 0) reap(c);
     close_end(&c->pidfd);
     close_end(&c->init);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,8 +24,9 @@ struct collecting {
     const struct collect *k;
     struct upk_run_reply *reply;
     size_t room[UPK_RUN_FORM_COUNT];
-    bool over;  /* some form is longer than it may be */
-    int signal; /* that was handed on; 0: none */
+    bool over;       /* some form is longer than it may be */
+    int signal;      /* that was handed on; 0: none */
+    char first[160]; /* of what it says; ends with NUL */
 };
 
 /* Room for one byte more than may be, so that it is seen to be too much. */
@@ -65,10 +67,13 @@ static void take_said(struct collecting *s) {
     const struct upk_run_options *const o = s->k->waiting->options;
     const ssize_t n = read(s->child->said, bytes, sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0)
+    if (n <= 0) {
         close_end(&s->child->said);
-    else if (o->said)
-        o->said(o->said_ctx, bytes, (size_t)n);
+        return;
+    }
+    const size_t has = strlen(s->first), room = sizeof s->first - 1 - has;
+    memcpy(s->first + has, bytes, (size_t)n < room ? (size_t)n : room);
+    if (o->said) o->said(o->said_ctx, bytes, (size_t)n);
 }
 
 static bool take_forms(struct collecting *s, const struct pollfd *fds, struct upk_error *err) {
@@ -120,6 +125,21 @@ static bool take_rest(struct collecting *s, struct upk_error *err) {
     return take_forms(s, NULL, err);
 }
 
+/* What nobody began ends with words of bubblewrap alone. */
+static bool fail_begin(struct collecting *s, struct upk_error *err) {
+    s->first[strcspn(s->first, "\n")] = 0;
+    return run_fail(err, UPK_ERR_RUN_START, "%s", *s->first ? s->first : "bubblewrap ended before it");
+}
+
+/* bubblewrap ends as its command does, and tells by the status alone that it was a signal. */
+static bool fail_status(int status, bool bubblewrap, struct upk_error *err) {
+    const int code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) return run_fail(err, UPK_ERR_RUN_CHILD, "signal %d", WTERMSIG(status));
+    if (bubblewrap && code > 128 && code < 128 + NSIG)
+        return run_fail(err, UPK_ERR_RUN_CHILD, "exit status %d, as of signal %d", code, code - 128);
+    return run_fail(err, UPK_ERR_RUN_CHILD, "exit status %d", code);
+}
+
 static bool judge(struct collecting *s, struct upk_error *err) {
     const int status = s->child->status;
     if (!child_launched(s->child, err)) return false;
@@ -129,8 +149,8 @@ static bool judge(struct collecting *s, struct upk_error *err) {
     if (s->signal) return wait_stopped(s->signal, err);
     if (status == -1)
         return run_fail(err, UPK_ERR_RUN_CHILD, "how it ended is not known: the host ignores SIGCHLD");
-    if (WIFSIGNALED(status)) return run_fail(err, UPK_ERR_RUN_CHILD, "signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status)) return run_fail(err, UPK_ERR_RUN_CHILD, "exit status %d", WEXITSTATUS(status));
+    if (status && !child_began(s->child)) return fail_begin(s, err);
+    if (status) return fail_status(status, s->child->report >= 0, err);
     return r->forms[UPK_RUN_RESULT].len > 0 || run_fail(err, UPK_ERR_RUN_EMPTY, "%s", "");
 }
 

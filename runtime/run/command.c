@@ -1,4 +1,4 @@
-/* The program that is meant, and what bubblewrap is told: what the child sees of this machine.
+/* What bubblewrap is told: what the child sees of this machine.
  *
  * A list of what is shown, not of what is hidden: programs and libraries, of /etc the files that programs of any kind read, the
  * working folder and what the host names.  No home, no /run with the sockets of daemons, no /sys.  All of it read-only.
@@ -7,12 +7,9 @@
  */
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -45,7 +42,7 @@ static bool is_below(const char *path, const char *above) {
     return n == 1 || path[n] == '/' || path[n] == 0;
 }
 
-static bool is_shown(const struct upk_run_options *o, const char *path) {
+bool bubblewrap_shows(const struct upk_run_options *o, const char *path) {
     for (size_t i = 0; i < COUNT(systems); i++)
         if (is_below(path, systems[i])) return true;
     for (size_t i = 0; o->visible && o->visible[i]; i++)
@@ -88,14 +85,10 @@ static void own_places(struct words *w, const struct upk_run_options *o, uint64_
     own_folder(w, "/tmp", memory);
     words_add(w, "--dir");
     words_add(w, "/run");
-    words_add(w, "--dir");
-    words_add(w, "/var");
-    words_add(w, "--symlink");
-    words_add(w, "/tmp");
-    words_add(w, "/var/tmp");
+    own_folder(w, "/var/tmp", memory);
     const char *const home = o->home ? o->home : o->folder;
-    if (is_shown(o, home)) return;
-    if (is_below(home, "/tmp")) {
+    if (bubblewrap_shows(o, home)) return;
+    if (is_below(home, "/tmp") || is_below(home, "/var/tmp")) {
         words_add(w, "--dir");
         words_add(w, home);
     } else if (!is_below("/", home)) {
@@ -190,71 +183,4 @@ static bool settings_write(int fd, char *const *vars) {
 int bubblewrap_settings(char *const *vars) {
     const int fd = memfd_create("settings", MFD_CLOEXEC);
     return fd < 0 ? fd : run_rewind(fd, settings_write(fd, vars));
-}
-
-/* ---- the program */
-
-static bool is_program(const char *path) {
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
-}
-
-/* `folder` (len bytes; "" is the working one), a slash, `name`; owned. */
-static char *join(const char *folder, size_t len, const char *name) {
-    const size_t n = strlen(name);
-    char *const path = malloc(len + n + 2);
-    if (!path) return NULL;
-    memcpy(path, folder, len);
-    path[len] = '/';
-    memcpy(path + len + 1, name, n + 1);
-    return path;
-}
-
-static const char *path_of(char *const *env) {
-    for (; *env; env++)
-        if (strncmp(*env, "PATH=", 5) == 0) return *env + 5;
-    return "/usr/local/bin:/usr/bin:/bin";
-}
-
-/* On the child's own path; folders that are not absolute are none. */
-static char *search(const struct upk_run_options *o, const char *path, bool confined, bool *memory) {
-    for (const char *at = path;; at++) {
-        const size_t len = strcspn(at, ":");
-        if (len && *at == '/') {
-            char *const found = join(at, len, o->command[0]);
-            *memory = found != NULL;
-            if (!found || (is_program(found) && (!confined || is_shown(o, found)))) return found;
-            free(found);
-        }
-        at += len;
-        if (!*at) return NULL;
-    }
-}
-
-static bool not_there(const char *name, struct upk_error *err) {
-    return run_fail(err, UPK_ERR_RUN_START, "there is no program %.100s", name);
-}
-
-char *command_find(const struct upk_run_options *o, char *const *env, bool confined, struct upk_error *err) {
-    const char *const name = o->command[0];
-    bool memory = true;
-    char *found;
-    if (!strchr(name, '/')) {
-        found = search(o, path_of(env), confined, &memory);
-    } else {
-        found = *name == '/' ? strdup(name) : join(o->folder, strlen(o->folder), name);
-        memory = found != NULL;
-    }
-    if (!memory) {
-        (void)run_fail_memory(err);
-    } else if (!found || !is_program(found)) {
-        (void)not_there(name, err);
-    } else if (confined && !is_shown(o, found)) {
-        (void)run_fail(err, UPK_ERR_RUN_START, "the confined child does not see %.100s", name);
-        run_remedy(err, "show the folder of the program: --visible DIR, visible=[DIR]");
-    } else {
-        return found;
-    }
-    free(found);
-    return NULL;
 }

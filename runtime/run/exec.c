@@ -129,8 +129,9 @@ static bool prepare(const struct launch *l) {
     if (setsid() < 0 || !end_with_parent(l->parent) || !keys_leave()) return false;
     if (!l->budgets) devices_keep();
     signals_reset();
-    if (l->budgets && !(supervise_begin() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                        chdir(l->folder) == 0 && limit_self(l->budgets)))
+    if (!supervise_begin()) return false;
+    if (l->budgets &&
+        !(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && chdir(l->folder) == 0 && limit_self(l->budgets)))
         return false;
     signals_let();
     return true;

@@ -1,7 +1,11 @@
-/* The calls of the kernel that a confined child has not: those of keys.
+/* The calls of the kernel that a confined child has not.
  *
- * A session keyring of its own is not enough.  The user's other keyrings are found by their numbers, which /proc/keys tells whoever has
- * the same user, and what is linked from them into the own one can be read (keyrings(7), `possession').
+ * Keys: a session keyring of its own is not enough.  The user's other keyrings are found by their numbers, which /proc/keys tells whoever
+ * has the same user, and what is linked from them into the own one can be read (keyrings(7), `possession').
+ * Other processes: the first one of its namespace is bubblewrap's, and is the same user's.
+ * Sockets, where there is no network: a folder that it sees may hold one where a daemon listens (unix(7)), and a virtual machine has
+ * others of its host (vsock(7)), which no namespace hides.  Those of the Internet lead nowhere, and pairs only to itself.
+ * io_uring makes sockets, too, and no filter sees them.
  *
  * Layer: see run.h.
  */
@@ -13,34 +17,110 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "run.h"
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define DENY        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS)
+/* Since 5.1 new calls have the same number on every machine. */
+enum { IO_URING_SETUP = 425, PIDFD_GETFD = 438, NONE = 0xffffff };
 
-/* add_key, request_key and keyctl follow each other on every machine.  Of x86's calls one bit is no part of the number (x32). */
-#define JUDGE(first)                                                                                        \
-    LOAD(nr), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~0x40000000u),                                            \
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 1),                                                   \
-        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, first + 2, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW), \
-        DENY
+/* x32, which has the numbers of x86-64 with one bit more, but numbers of its own for these. */
+enum { X32 = 0x40000000, X32_PTRACE = 521, X32_READV = 539 };
 
-/* For calls of this kind; others are six steps on. */
-#define JUDGE_OF(kind, first) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kind, 0, 6), JUDGE(first)
+/* Numbers of one kind of machine. */
+enum { ANY = 0 };
+struct numbers {
+    uint32_t arch; /* ANY: it is not asked */
+    uint32_t keys; /* add_key; request_key and keyctl follow */
+    uint32_t ptrace;
+    uint32_t readv; /* process_vm_readv; process_vm_writev follows */
+    uint32_t socket;
+    uint32_t socketcall; /* NONE: it has none */
+};
 
-static const struct sock_filter filter[] = {
+static const struct numbers machines[] = {
 #if defined(__x86_64__)
-    LOAD(arch), JUDGE_OF(AUDIT_ARCH_X86_64, 248), JUDGE_OF(AUDIT_ARCH_I386, 286), DENY
+    {AUDIT_ARCH_X86_64, 248, 101, 310, 41, NONE}, {AUDIT_ARCH_I386, 286, 26, 347, 359, 102}
 #elif defined(__aarch64__)
-    LOAD(arch), JUDGE_OF(AUDIT_ARCH_AARCH64, 217), JUDGE_OF(AUDIT_ARCH_ARM, 309), DENY
+    {AUDIT_ARCH_AARCH64, 217, 117, 270, 198, NONE}, {AUDIT_ARCH_ARM, 309, 26, 376, 281, NONE}
 #else
-    JUDGE(SYS_add_key)
+    {ANY, SYS_add_key, SYS_ptrace, SYS_process_vm_readv, SYS_socket,
+#ifdef SYS_socketcall
+     SYS_socketcall}
+#else
+     NONE}
+#endif
 #endif
 };
 
-int bubblewrap_filter(void) {
+enum { PROGRAM_MOST = 96 };
+
+struct filter {
+    struct sock_filter at[PROGRAM_MOST];
+    size_t count;
+};
+
+static void put(struct filter *p, unsigned code, unsigned yes, unsigned no, uint32_t k) {
+    p->at[p->count++] = (struct sock_filter){(uint16_t)code, (uint8_t)yes, (uint8_t)no, k};
+}
+
+static void load(struct filter *p, size_t offset) {
+    put(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+}
+static void end(struct filter *p, uint32_t with) { put(p, BPF_RET | BPF_K, 0, 0, with); }
+
+/* `first' and as many more. */
+static void deny(struct filter *p, uint32_t first, uint32_t more) {
+    put(p, BPF_JMP | BPF_JGE | BPF_K, 0, 2, first);
+    put(p, BPF_JMP | BPF_JGT | BPF_K, 1, 0, first + more);
+    end(p, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+/* It is the last that is asked of a call. */
+static void judge_socket(struct filter *p, uint32_t number) {
+    static const uint32_t families[] = {AF_INET, AF_INET6, AF_NETLINK};
+    enum { COUNT = sizeof families / sizeof *families };
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, COUNT + 2, number);
+    load(p, offsetof(struct seccomp_data, args[0]) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0));
+    for (uint32_t i = 0; i < COUNT; i++) put(p, BPF_JMP | BPF_JEQ | BPF_K, COUNT - i, 0, families[i]);
+    end(p, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+}
+
+static void judge_calls(struct filter *p, const struct numbers *n, bool network) {
+    load(p, offsetof(struct seccomp_data, nr));
+    if (n->arch == AUDIT_ARCH_X86_64) {
+        put(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, ~(uint32_t)X32);
+        deny(p, X32_PTRACE, 0);
+        deny(p, X32_READV, 1);
+    }
+    deny(p, n->keys, 2);
+    deny(p, n->ptrace, 0);
+    deny(p, n->readv, 1);
+    deny(p, PIDFD_GETFD, 0);
+    if (!network) {
+        deny(p, IO_URING_SETUP, 0);
+        if (n->socketcall != NONE) deny(p, n->socketcall, 0);
+        judge_socket(p, n->socket);
+    }
+    end(p, SECCOMP_RET_ALLOW);
+}
+
+/* Calls of other kinds of machines go on behind it. */
+static void judge(struct filter *p, const struct numbers *n, bool network) {
+    const size_t first = p->count + 2;
+    if (n->arch != ANY) {
+        load(p, offsetof(struct seccomp_data, arch));
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, n->arch);
+    }
+    judge_calls(p, n, network);
+    if (n->arch != ANY) p->at[first - 1].jf = (uint8_t)(p->count - first);
+}
+
+int bubblewrap_filter(bool network) {
+    struct filter p = {.count = 0};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) judge(&p, &machines[i], network);
+    end(&p, SECCOMP_RET_ERRNO | ENOSYS);
     const int fd = memfd_create("filter", MFD_CLOEXEC);
-    return fd < 0 ? fd : run_rewind(fd, run_write(fd, (const char *)filter, sizeof filter));
+    return fd < 0 ? fd : run_rewind(fd, run_write(fd, (const char *)p.at, p.count * sizeof *p.at));
 }

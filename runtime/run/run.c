@@ -18,10 +18,11 @@ struct run {
     struct upk_env *env; /* what the policy gives */
     struct words vars;   /* and with the numbers of descriptors */
     struct words words;  /* of the command line */
-    char *program;       /* owned */
+    struct program program;
     struct child child;
     struct waiting waiting;
-    bool resumed; /* there is a state, and it is of these policies */
+    bool resumed; /* there was a state, and it is of these policies */
+    bool written; /* there is one now, by this call */
 };
 
 static const char *const variables[] = {
@@ -47,6 +48,18 @@ static bool may_be_shown(const char *path, const char *what, struct upk_error *e
     return true;
 }
 
+/* Absolute, and no other path by what is in its folders. */
+static bool is_plain(const char *path) {
+    if (*path != '/') return false;
+    while (*path) {
+        path += strspn(path, "/");
+        const size_t n = strcspn(path, "/");
+        if ((n == 1 || n == 2) && strncmp(path, "..", n) == 0) return false;
+        path += n;
+    }
+    return true;
+}
+
 /* INVARIANT: it is absolute, for in the current folder may stand what a child or a stranger put there. */
 static bool bubblewrap_check(const char *path, struct upk_error *err) {
     if (!path || *path == '/') return true;
@@ -65,11 +78,12 @@ static bool options_check(const struct run *r, struct upk_error *err) {
     if (!r->held.policy || !o || !o->command || !o->command[0] || !*o->command[0] || !o->folder)
         return misuse(err, "a policy, a command and a folder are needed");
     if (!is_folder(o->folder, err)) return false;
-    if (o->home && *o->home != '/')
-        return run_fail(err, UPK_ERR_RUN_START, "the home %.90s is not absolute", o->home);
+    if (o->home && !is_plain(o->home))
+        return run_fail(err, UPK_ERR_RUN_START, "the home %.90s is not absolute, or has . or .. in it",
+                        o->home);
     if (!bubblewrap_check(o->bubblewrap, err)) return false;
     for (size_t i = 0; o->visible && o->visible[i]; i++)
-        if (!may_be_shown(o->visible[i], "what is to be visible,", err)) return false;
+        if (!may_be_shown(o->visible[i], "the visible path", err)) return false;
     return true;
 }
 
@@ -103,6 +117,15 @@ static bool warn_left(const struct run *r, struct upk_error *err) {
         if (!warn(r, line, err)) return false;
     }
     return true;
+}
+
+static bool warn_passed(const struct run *r, struct upk_error *err) {
+    char line[400];
+    if (!r->program.passed) return true;
+    (void)snprintf(line, sizeof line,
+                   "the program is %.150s: %.150s comes first, but the confined child does not see it",
+                   r->program.path, r->program.passed);
+    return warn(r, line, err);
 }
 
 static bool is_variable(const char *var, const char *name) {
@@ -140,9 +163,17 @@ static bool command_add(struct run *r, struct upk_error *err) {
 
 /* ---- the state */
 
-/* INVARIANT: nothing of the command runs before the state is written. */
-static bool hold(const struct run *r, struct upk_error *err) {
-    return !r->options->state || r->resumed || state_write(r->options->state, &r->held, err);
+/* INVARIANT: nothing of the command runs before the state is written, and there is none where nothing ran. */
+static bool hold(struct run *r, struct upk_error *err) {
+    if (!r->options->state || r->resumed) return true;
+    r->written = state_write(r->options->state, &r->held, err);
+    return r->written;
+}
+
+static bool let_go(struct run *r) {
+    if (r->written) (void)unlink(r->options->state);
+    r->written = false;
+    return false;
 }
 
 /* ---- starting */
@@ -168,7 +199,7 @@ static bool can_confine(const char *given, struct waiting *w, struct upk_error *
     if (good) {
         good = child_start(&child, &l, 0, false, true, err);
         if (good) {
-            good = child_confirm(&child, NULL, w, err);
+            good = child_confirm(&child, NULL, w, err) && child_go(&child, w, err);
             child_end(&child);
         }
     }
@@ -190,23 +221,23 @@ static bool start_confined(struct run *r, struct upk_error *err) {
     const char *const bubblewrap = bubblewrap_of(r->options->bubblewrap);
     const uint64_t *const budgets = gate_budgets(&r->held);
     struct upk_error reason;
-    struct launch l = {
-        .program = bubblewrap, .env = no_variables, .settings = r->vars.at ? r->vars.at : no_variables};
+    struct launch l = {.program = bubblewrap,
+                       .env = no_variables,
+                       .settings = r->vars.at ? r->vars.at : no_variables,
+                       .network = gate_network(&r->held)};
     if (!is_there(bubblewrap, err)) return false;
-    r->program = command_find(r->options, r->env->vars, true, err);
-    if (!r->program) return false;
-    bubblewrap_words(&r->words, r->options, gate_network(&r->held), budgets[UPK_RUN_BUDGET_MEMORY]);
-    words_add(&r->words, r->program);
+    if (!program_find(&r->program, r->options, r->env->vars, true, err) || !warn_passed(r, err)) return false;
+    bubblewrap_words(&r->words, r->options, l.network, budgets[UPK_RUN_BUDGET_MEMORY]);
+    words_add(&r->words, r->program.path);
     if (!command_add(r, err)) return false;
     l.argv = r->words.at;
     if (!child_start(&r->child, &l, forms_offered(r->options), r->options->flags & UPK_RUN_STDOUT, true, err))
         return false;
-    if (child_confirm(&r->child, budgets, &r->waiting, &reason)) {
-        if (hold(r, err) && child_go(&r->child, err)) return true;
-        child_end(&r->child);
-        return false;
-    }
+    if (child_confirm(&r->child, budgets, &r->waiting, &reason) && hold(r, &reason) &&
+        child_go(&r->child, &r->waiting, &reason))
+        return true;
     child_end(&r->child);
+    (void)let_go(r);
     /* Was it this call, or could none be confined? */
     struct upk_error none;
     if (reason.code == UPK_ERR_RUN_UNCONFINED) {
@@ -220,16 +251,16 @@ static bool start_confined(struct run *r, struct upk_error *err) {
 
 static bool start_unconfined(struct run *r, struct upk_error *err) {
     struct launch l = {.env = r->vars.at, .folder = r->options->folder, .budgets = gate_budgets(&r->held)};
-    free(r->program);
-    r->program = command_find(r->options, r->env->vars, false, err);
-    if (!r->program) return false;
+    program_free(&r->program);
+    if (!program_find(&r->program, r->options, r->env->vars, false, err)) return false;
     words_free(&r->words);
     words_add(&r->words, r->options->command[0]);
     if (!command_add(r, err) || !hold(r, err)) return false;
-    l.program = r->program;
+    l.program = r->program.path;
     l.argv = r->words.at;
     return child_start(&r->child, &l, forms_offered(r->options), r->options->flags & UPK_RUN_STDOUT, false,
-                       err);
+                       err) ||
+           let_go(r);
 }
 
 static bool warn_unconfined(const struct run *r, const struct upk_error *reason, struct upk_error *err) {
@@ -289,7 +320,7 @@ bool upk_run(const struct upk_policy *policy, const struct upk_run_options *opti
     upk_env_free(r.env);
     words_free(&r.vars);
     words_free(&r.words);
-    free(r.program);
+    program_free(&r.program);
     if (good)
         *reply = made;
     else

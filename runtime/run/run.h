@@ -3,11 +3,12 @@
  *   run.c      one call, from the policy's word to the reply
  *   gate.c     may it start here, and under this policy?
  *   state.c    the file that holds a policy to its runs
- *   command.c  the program that is meant, and bubblewrap's command line
+ *   program.c  the program that is meant
+ *   command.c  bubblewrap's command line
  *   filter.c   the calls of the kernel that a confined child has not
  *   child.c    a process: started, limited, confirmed, ended
  *   exec.c     what a new process does before it is another program
- *   supervise.c   and what stays behind it where nothing confines it
+ *   supervise.c   and what stays between it and the host
  *   collect.c  what it sends, within bytes and time
  *   wait.c     the time of a call, and what the host says meanwhile
  *   words.c    errors, lists of words, what is written, the clock
@@ -85,11 +86,21 @@ void gate_remedy(struct upk_error *err);
 const uint64_t *gate_budgets(const struct held *held);
 bool gate_network(const struct held *held);
 
+/* ---- program.c */
+
+struct program {
+    char *path;   /* absolute; owned */
+    char *passed; /* owned: what stands before it on PATH, but a confined child does not see; NULL: nothing */
+};
+/* Also where it is false, for program_free: there is none, or a confined child would not see it. */
+bool program_find(struct program *p, const struct upk_run_options *options, char *const *env, bool confined,
+                  struct upk_error *err);
+void program_free(struct program *p);
+
 /* ---- command.c */
 
-/* The program of the command, made absolute: owned.  NULL: there is none, or a confined child would not see it. */
-char *command_find(const struct upk_run_options *options, char *const *env, bool confined,
-                   struct upk_error *err);
+/* Is this path among what a confined child sees, by its name? */
+bool bubblewrap_shows(const struct upk_run_options *options, const char *path);
 /* Options of bubblewrap up to the command: what is seen, and that nothing else is shared. */
 void bubblewrap_words(struct words *w, const struct upk_run_options *options, bool network, uint64_t memory);
 /* The same where nothing will be run. */
@@ -100,7 +111,7 @@ void bubblewrap_words_bare(struct words *w);
  * command line either, which every user may read. */
 int bubblewrap_settings(char *const *vars);
 /* The same of the program by which the kernel judges calls, for CHILD_FILTER.  (filter.c) */
-int bubblewrap_filter(void);
+int bubblewrap_filter(bool network);
 
 /* ---- exec.c, child.c */
 
@@ -119,6 +130,7 @@ struct launch {
     const char *program;
     char *const *argv, *const *env;
     char *const *settings;       /* the child's variables, which bubblewrap sets; NULL: `env' has them */
+    bool network;                /* it has that of the host; where there are `settings' */
     const char *folder;          /* NULL: bubblewrap sees to it */
     const uint64_t *budgets;     /* NULL: they are set from outside */
     int ends[CHILD_DESCRIPTORS]; /* what becomes each descriptor; -1: none does */
@@ -143,7 +155,7 @@ struct child {
     pid_t init_pid;                /* of it; 0: none */
     int exec;                      /* an errno comes here where there is no other program; -1: closed */
     const char *program;           /* for words; borrowed */
-    int go, report;                /* -1: closed */
+    int go, gone, report;          /* written, what of it is unread, read; -1: closed */
     int forms[UPK_RUN_FORM_COUNT]; /* where they are read; -1: closed */
     int said;                      /* the same */
     int status;
@@ -160,8 +172,10 @@ bool child_launched(const struct child *c, struct upk_error *err);
 /* Waits until bubblewrap has made its namespaces, and limits what will run in them; the host gets to hear what it said.  false: it
  * could not, and *err says what it said, or the host wants an end. */
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err);
-/* Lets what bubblewrap has prepared begin. */
-bool child_go(struct child *c, struct upk_error *err);
+/* Lets what bubblewrap prepares begin, and waits until it does.  false: as child_confirm. */
+bool child_go(struct child *c, struct waiting *w, struct upk_error *err);
+/* Did bubblewrap begin the command?  For a child that has ended. */
+bool child_began(struct child *c);
 /* Is it at its end?  It is not reaped by this. */
 bool child_ended(struct child *c);
 void child_signal(const struct child *c, int signal);

@@ -78,10 +78,11 @@ static bool check(int fd, const char *path, const struct held *h, struct upk_err
     const size_t n = state_text(h, wanted);
     if (len == n && memcmp(found, wanted, n) == 0) return true;
     static const char head[] = "upk-run 1\npolicy ";
-    const bool state = len > sizeof head && memcmp(found, head, sizeof head - 1) == 0;
-    return refuse(path,
-                  state && len <= n + 2 * NAME_MOST ? "is of another policy, or was changed" : "is no state",
-                  err);
+    if (len <= sizeof head || memcmp(found, head, sizeof head - 1) != 0 || len > n + 2 * NAME_MOST)
+        return refuse(path, "is no state", err);
+    (void)refuse(path, "is of another policy, or was changed", err);
+    run_remedy(err, "run under the policy that it names; or, to begin anew under this one, delete the file");
+    return false;
 }
 
 bool state_read(const char *path, const struct held *h, bool *found, struct upk_error *err) {

@@ -1,7 +1,9 @@
-/* Where nothing confines the command, a process between it and the host: it stays the parent of all that the command leaves behind,
- * ends that with it, and ends as the command did.
+/* A process between the host and what it starts, a command or bubblewrap: it stays the parent of all that this leaves behind, ends that
+ * with it or with the host, and ends as it did.
  *
- * It asks nobody's leave and proves nothing: a command that means harm can end this process first.
+ * A namespace alone does not end with a host that is killed: bubblewrap asks the kernel for that late, and of processes that a child may
+ * ptrace.  This process is none of the namespace.  Where nothing confines the command, it proves nothing: one that means harm can end
+ * this process first.
  *
  * INVARIANT: as in exec.c, only what is safe in a signal handler is called here.
  *

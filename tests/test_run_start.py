@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""upk-run: what happens before the command runs: the program that is meant, a home, and a bubblewrap that does not end its set-up.
+
+usage: test_run_start.py BUILD       (from the top folder, after `make`)
+
+Where this machine cannot confine a child, what needs that is not run, and said to be so.
+"""
+import os
+import shutil
+import sys
+import tempfile
+
+import children
+from children import PYTHON, command
+from test_upk_run import Runs, check, tally
+
+# ---- the program
+
+
+def write(path, text, mode=0o755):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def programs_of_another_kind(run):
+    """What is there, but cannot be run: each is said, and is no failure of a child."""
+    write(run.path("plain"), "not to be run\n", 0o644)
+    write(run.path("script"), "#!/nonexistent/interpreter\n")
+    run.expect("no program at all", 3, "there is no program nosuch-program on the child's PATH", ["nosuch-program"])
+    run.expect("nor by a path", 3, "there is no program %s/./nosuch" % run.folder, ["./nosuch"])
+    run.expect("a folder", 3, "there is no program /tmp", ["/tmp"])
+    run.expect("its mode", 3, "./plain may not be executed", ["./plain"])
+    run.expect("its interpreter", 3, "R922", ["./script"])
+
+
+def programs_are_passed_by_aloud(run):
+    """The first one on the PATH is meant; where the child does not see it, a later one is taken, and that is said."""
+    own = tempfile.mkdtemp(dir="/var/tmp")
+    try:
+        os.chmod(own, 0o755)
+        write(own + "/true", "#!/bin/sh\nexit 9\n")
+        write(own + "/own-program", "#!/bin/sh\nexit 9\n")
+        path = "%s:/usr/bin:/bin" % own
+        _, _, err = run.expect("a later one", 4, "R925", ["true"], env=run.environment(PATH=path))
+        check("warning: the program is /usr/bin/true: %s/true comes first" % own in err, err)
+        _, _, err = run.expect("the first one", 4, "exit status 9", ["true"], "--visible", own, env=run.environment(PATH=path))
+        check("warning" not in err, err)
+        run.expect("no later one", 3, "does not see %s/own-program" % own, ["own-program"], env=run.environment(PATH=path))
+        _, out, err = run.expect("with advice", 3, "--visible", ["own-program"], env=run.environment(PATH=path))
+    finally:
+        shutil.rmtree(own)
+
+
+def ends_are_told(run):
+    """A status that a shell would have, too, is told as both."""
+    run.expect("a signal", 4, "exit status 139, as of signal 11", command("os.kill(os.getpid(), 11)"))
+    run.expect("a status", 4, "exit status 7", children.FAILS)
+    run.expect("a high one", 4, "exit status 255 [R924]", command("sys.exit(255)"))
+
+
+# ---- folders
+
+
+def homes(run):
+    """Anywhere but above all; below the folders that are its own anyway, too."""
+    for home in ("/tmp/a/b", "/var/tmp/a/b", "/home/nobody-here", "/var/lib/job"):
+        words = command("p = os.environ['HOME']; open(p + '/x', 'w').write('x'); send([p, os.listdir(p)])")
+        check(run.value(words, "--home", home) == [home, ["x"]], home)
+    for home in ("/.", "//..", "/tmp/..", "/tmp/../etc"):
+        run.expect(home, 3, "R922", children.VALUE, "--home", home)
+    own = tempfile.mkdtemp(dir="/var/tmp")
+    try:
+        os.chmod(own, 0o755)
+        write(own + "/file", "x")
+        check(run.value(command("send([os.getcwd(), os.listdir('.')])"), "--folder", own) == [own, ["file"]], "a folder of /var/tmp")
+    finally:
+        shutil.rmtree(own)
+
+
+# ---- a bubblewrap that fails late
+
+# It makes its namespaces, and then it says why not and ends, or does nothing more.
+LATE = """#!%(python)s
+import os, sys, time
+words = sys.argv
+if %(able)r and words[-1] == "/bin/true":
+    os.execv("/usr/bin/bwrap", words)
+os.write(int(words[words.index("--json-status-fd") + 1]), b'{ "child-pid": ' + str(os.getpid()).encode() + b' }\\n')
+if %(endless)r:
+    time.sleep(60)
+sys.stderr.write("bwrap: setting up uid map: Permission denied\\n")
+sys.exit(1)
+"""
+
+
+def late(run, name, able=False, endless=False):
+    """One that is able to run /bin/true, or nothing."""
+    return write(run.path(name), LATE % {"python": PYTHON, "able": able, "endless": endless})
+
+
+def late_failures_are_none_of_the_child(run):
+    """Where it makes a process, but may not do the rest, nothing confines a child; where it can with other words, this one is not started.
+    Either way nothing ran, and no state says so."""
+    state = run.path("late-state")
+    never = late(run, "never")
+    run.expect("never", 6, "R920", children.VALUE, "--bubblewrap", never, "--state", state)
+    run.expect("it says why", 6, "setting up uid map: Permission denied", children.VALUE, "--bubblewrap", never)
+    check(not os.path.exists(state), "a state of nothing")
+    status, out, err = run(children.VALUE, "--bubblewrap", never, "--allow-unconfined", "--state", state)
+    check(status == 0 and "ratio" in out and err.count("warning") == 1, "unconfined: %s" % [status, out, err])
+    check(os.path.exists(state), "a state")
+    check(run(children.VALUE, "--bubblewrap", never, "--allow-unconfined", "--state", state)[0] == 0, "held to it")
+    run.expect("held to it, too", 6, "R920", children.VALUE, "--bubblewrap", never, "--state", state)
+    check(os.path.exists(state), "the state of another call")
+
+
+def late_failures_of_one_call(run):
+    state = run.path("one-state")
+    once = late(run, "once", able=True)
+    for more in ((), ("--allow-unconfined",)):
+        run.expect("once", 3, "setting up uid map: Permission denied [R922]", children.VALUE, "--bubblewrap", once, "--state", state, *more)
+    check(not os.path.exists(state), "a state of nothing")
+
+
+def endless_set_ups_end(run):
+    state = run.path("endless-state")
+    endless = late(run, "endless", endless=True)
+    run.expect("endless", 6, "does not end its set-up", children.VALUE, "--bubblewrap", endless, "--state", state)
+    check(run.took < 12 and not os.path.exists(state), "%.1f s" % run.took)
+    check(not children.processes_with(endless), "left: %s" % children.processes_with(endless))
+
+
+ALWAYS = [late_failures_are_none_of_the_child, endless_set_ups_end]
+CONFINED = [programs_of_another_kind, programs_are_passed_by_aloud, ends_are_told, homes, late_failures_of_one_call]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        run = Runs(sys.argv[1], os.path.realpath(folder))
+        tally.run(ALWAYS, run)
+        children.run_confined(tally, CONFINED, run)
+    return tally.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
