@@ -33,7 +33,7 @@ def programs_of_another_kind(run):
     run.expect("nor by a path", 3, "there is no program %s/./nosuch" % run.folder, ["./nosuch"])
     run.expect("a folder", 3, "there is no program /tmp", ["/tmp"])
     run.expect("its mode", 3, "./plain may not be executed", ["./plain"])
-    run.expect("its interpreter", 3, "R922", ["./script"])
+    run.expect("its interpreter", 3, "refused: the child cannot be started: bwrap: execvp", ["./script"])
 
 
 def programs_are_passed_by_aloud(run):

@@ -186,10 +186,11 @@ static bool fail_confine(struct child *c, struct tail *said, struct upk_error *e
                     said->len ? said->text : "bubblewrap ended before it had made its namespaces");
 }
 
-/* From outside, in the namespaces that it has by now: limits of its own processes are counted there, not with the host's. */
+/* From outside, in the namespaces that it has by now: limits of its own processes are counted there, not with the host's, but with the
+ * first process of the namespace, which is bubblewrap's. */
 static bool limit_other(pid_t pid, const uint64_t *budgets, struct upk_error *err) {
     struct limit limits[LIMITS];
-    exec_limits(budgets, limits);
+    exec_limits(budgets, 1, limits);
     for (size_t i = 0; i < LIMITS; i++) {
         struct rlimit now;
         const __rlimit_resource_t resource = (__rlimit_resource_t)limits[i].resource;
@@ -226,15 +227,16 @@ static bool report_read(struct child *c, struct tail *said, struct waiting *w, s
     return true;
 }
 
-static void tell(const struct tail *said, const struct waiting *w) {
-    if (said->len && w->options && w->options->said)
-        w->options->said(w->options->said_ctx, said->text, said->len);
+void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len) {
+    const size_t has = strlen(c->first), room = sizeof c->first - 1 - has;
+    memcpy(c->first + has, bytes, len < room ? len : room);
+    if (len && w->options && w->options->said) w->options->said(w->options->said_ctx, bytes, len);
 }
 
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err) {
     struct tail said = {.len = 0};
     if (!report_read(c, &said, w, err)) return false;
-    tell(&said, w);
+    child_heard(c, w, said.text, said.len);
     c->init = pidfd_of(c->init_pid);
     return !budgets || limit_other(c->init_pid, budgets, err);
 }
@@ -268,7 +270,7 @@ bool child_go(struct child *c, struct waiting *w, struct upk_error *err) {
     while (n < 0 && errno == EINTR);
     if (n != 1) return fail_system(err, "bubblewrap cannot be told to go on");
     if (!wait_until_gone(c, &said, w, err)) return false;
-    tell(&said, w);
+    child_heard(c, w, said.text, said.len);
     close_end(&c->go);
     close_end(&c->gone);
     return true;

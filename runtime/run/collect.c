@@ -24,9 +24,8 @@ struct collecting {
     const struct collect *k;
     struct upk_run_reply *reply;
     size_t room[UPK_RUN_FORM_COUNT];
-    bool over;       /* some form is longer than it may be */
-    int signal;      /* that was handed on; 0: none */
-    char first[160]; /* of what it says; ends with NUL */
+    bool over;  /* some form is longer than it may be */
+    int signal; /* that was handed on; 0: none */
 };
 
 /* Room for one byte more than may be, so that it is seen to be too much. */
@@ -64,16 +63,13 @@ static bool take_form(struct collecting *s, int form) {
 /* A piece of what it says; it may say more than anybody wants to hear, so that the rest waits for its turn. */
 static void take_said(struct collecting *s) {
     char bytes[SAID_AT_ONCE];
-    const struct upk_run_options *const o = s->k->waiting->options;
     const ssize_t n = read(s->child->said, bytes, sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) {
         close_end(&s->child->said);
         return;
     }
-    const size_t has = strlen(s->first), room = sizeof s->first - 1 - has;
-    memcpy(s->first + has, bytes, (size_t)n < room ? (size_t)n : room);
-    if (o->said) o->said(o->said_ctx, bytes, (size_t)n);
+    child_heard(s->child, s->k->waiting, bytes, (size_t)n);
 }
 
 static bool take_forms(struct collecting *s, const struct pollfd *fds, struct upk_error *err) {
@@ -126,9 +122,9 @@ static bool take_rest(struct collecting *s, struct upk_error *err) {
 }
 
 /* What nobody began ends with words of bubblewrap alone. */
-static bool fail_begin(struct collecting *s, struct upk_error *err) {
-    s->first[strcspn(s->first, "\n")] = 0;
-    return run_fail(err, UPK_ERR_RUN_START, "%s", *s->first ? s->first : "bubblewrap ended before it");
+static bool fail_begin(struct child *c, struct upk_error *err) {
+    c->first[strcspn(c->first, "\n")] = 0;
+    return run_fail(err, UPK_ERR_RUN_START, "%s", *c->first ? c->first : "bubblewrap ended before it");
 }
 
 /* bubblewrap ends as its command does, and tells by the status alone that it was a signal. */
@@ -149,7 +145,7 @@ static bool judge(struct collecting *s, struct upk_error *err) {
     if (s->signal) return wait_stopped(s->signal, err);
     if (status == -1)
         return run_fail(err, UPK_ERR_RUN_CHILD, "how it ended is not known: the host ignores SIGCHLD");
-    if (status && !child_began(s->child)) return fail_begin(s, err);
+    if (status && !child_began(s->child)) return fail_begin(s->child, err);
     if (status) return fail_status(status, s->child->report >= 0, err);
     return r->forms[UPK_RUN_RESULT].len > 0 || run_fail(err, UPK_ERR_RUN_EMPTY, "%s", "");
 }

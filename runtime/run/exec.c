@@ -58,16 +58,16 @@ static void close_above(void) {
 
 /* ---- limits */
 
-void exec_limits(const uint64_t *budgets, struct limit out[LIMITS]) {
+void exec_limits(const uint64_t *budgets, unsigned others, struct limit out[LIMITS]) {
     out[0] = (struct limit){RLIMIT_CORE, 0};
     out[1] = (struct limit){RLIMIT_NOFILE, budgets[UPK_RUN_BUDGET_FILES]};
-    out[2] = (struct limit){RLIMIT_NPROC, budgets[UPK_RUN_BUDGET_PROCESSES]};
+    out[2] = (struct limit){RLIMIT_NPROC, budgets[UPK_RUN_BUDGET_PROCESSES] + others};
     out[3] = (struct limit){RLIMIT_AS, budgets[UPK_RUN_BUDGET_MEMORY]};
 }
 
 static bool limit_self(const uint64_t *budgets) {
     struct limit limits[LIMITS];
-    exec_limits(budgets, limits);
+    exec_limits(budgets, 0, limits);
     for (size_t i = 0; i < LIMITS; i++) {
         struct rlimit now;
         if (getrlimit((__rlimit_resource_t)limits[i].resource, &now) != 0) return false;

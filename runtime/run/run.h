@@ -146,7 +146,8 @@ struct limit {
     uint64_t most;
 };
 enum { LIMITS = 4 };
-void exec_limits(const uint64_t *budgets, struct limit out[LIMITS]);
+/* `others`: processes that are counted with those of the command, but are not its own. */
+void exec_limits(const uint64_t *budgets, unsigned others, struct limit out[LIMITS]);
 
 struct child {
     pid_t pid;                     /* 0: none, or reaped */
@@ -159,7 +160,8 @@ struct child {
     int forms[UPK_RUN_FORM_COUNT]; /* where they are read; -1: closed */
     int said;                      /* the same */
     int status;
-    bool exited; /* and not yet reaped, or so; `status` says how */
+    bool exited;     /* and not yet reaped, or so; `status` says how */
+    char first[160]; /* of what it says; ends with NUL */
 };
 /* Where it is open; -1 from then on. */
 void close_end(int *fd);
@@ -174,6 +176,8 @@ bool child_launched(const struct child *c, struct upk_error *err);
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err);
 /* Lets what bubblewrap prepares begin, and waits until it does.  false: as child_confirm. */
 bool child_go(struct child *c, struct waiting *w, struct upk_error *err);
+/* It says something: it is kept, and handed on to the host. */
+void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len);
 /* Did bubblewrap begin the command?  For a child that has ended. */
 bool child_began(struct child *c);
 /* Is it at its end?  It is not reaped by this. */
