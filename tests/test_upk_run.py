@@ -147,8 +147,9 @@ def time_is_over(run):
 
 
 def what_it_says_cannot_act(run):
-    _, _, err = run(command("sys.stderr.write('\\x1b]0;title\\x07\\x00 ok \\u202e\\n'); print('out'); sys.stdout.flush(); send(1)"))
-    check("\x1b" not in err and "\x00" not in err and "\u202e" not in err and "\\x1b]0;title" in err and "out\n" in err, "said: %r" % err)
+    _, _, err = run(command("sys.stderr.write('\\x1b]0;title\\x07\\x00 ok \\u202e\\n'); sys.stderr.flush(); print('upk-run: warning: out'); sys.stdout.flush(); send(1)"))
+    check("\x1b" not in err and "\x00" not in err and "\u202e" not in err and "\\x1b]0;title" in err, "said: %r" % err)
+    check(err.endswith("child: upk-run: warning: out\n") and all(line.startswith("child: ") for line in err.splitlines()), "not marked: %r" % err)
 
 
 # ---- confined: what is seen

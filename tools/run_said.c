@@ -3,8 +3,10 @@
 
 #include "cli.h"
 
+/* Marked: it can look like a line of the parent's otherwise. */
 static void show_line(struct run_said *s) {
     s->line[s->len] = 0;
+    (void)fputs("child: ", s->to);
     cli_write_field(s->line, s->to);
     (void)fputc('\n', s->to);
     s->len = 0;

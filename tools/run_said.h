@@ -1,4 +1,5 @@
-/* What a child says, as it may be shown on a terminal: lines, without control characters, and not without end.
+/* What a child says, as it may be shown on a terminal: lines, marked as the child's, without control
+ * characters, and not without end.
  *
  * Layer: parts of the program upk-run, over cli.h.
  */

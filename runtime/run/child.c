@@ -157,33 +157,43 @@ static pid_t pid_in(const char *text) {
     return pid > 0 && pid < INT32_MAX ? (pid_t)pid : 0;
 }
 
-struct tail { /* the beginning of what is said; it ends with NUL */
-    char text[512];
-    size_t len;
-};
+static void keep(struct heard *h, const char *bytes, size_t len) {
+    const size_t room = sizeof h->text - 1 - h->len;
+    if (len > room) len = room;
+    memcpy(h->text + h->len, bytes, len);
+    h->len += len;
+    h->text[h->len] = 0;
+}
 
 /* false: the other side has ended it. */
-static bool take(int fd, struct tail *t) {
+static bool take(int fd, struct heard *h) {
     char more[256];
     const ssize_t n = read(fd, more, sizeof more);
     if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
-    size_t len = (size_t)n;
-    if (len > sizeof t->text - 1 - t->len) len = sizeof t->text - 1 - t->len;
-    memcpy(t->text + t->len, more, len);
-    t->len += len;
-    t->text[t->len] = 0;
+    keep(h, more, (size_t)n);
     return true;
 }
 
-static bool fail_confine(struct child *c, struct tail *said, struct upk_error *err) {
+/* Of what is said before its command begins; the rest waits. */
+static bool wants_more(const struct child *c) { return c->heard.len <= sizeof c->heard.text - 1 - 256; }
+
+static void tell(const struct waiting *w, const char *bytes, size_t len) {
+    if (len && w->options && w->options->said) w->options->said(w->options->said_ctx, bytes, len);
+}
+
+bool child_fail(struct child *c, unsigned code, struct upk_error *err) {
+    struct heard *const h = &c->heard;
+    h->text[strcspn(h->text, "\n")] = 0;
+    return run_fail(err, code, "%s", h->len ? h->text : "bubblewrap ended before it had set the child up");
+}
+
+static bool fail_confine(struct child *c, struct upk_error *err) {
     if (!child_launched(c, err)) return false;
-    while (c->said >= 0 && said->len < sizeof said->text - 1) {
-        const size_t before = said->len;
-        if (!take(c->said, said) || said->len == before) break;
+    for (size_t before = SIZE_MAX; c->said >= 0 && c->heard.len != before;) {
+        before = c->heard.len;
+        if (!take(c->said, &c->heard)) break;
     }
-    said->text[strcspn(said->text, "\n")] = 0;
-    return run_fail(err, UPK_ERR_RUN_UNCONFINED, "%s",
-                    said->len ? said->text : "bubblewrap ended before it had made its namespaces");
+    return child_fail(c, UPK_ERR_RUN_UNCONFINED, err);
 }
 
 /* From outside, in the namespaces that it has by now: limits of its own processes are counted there, not with the host's, but with the
@@ -203,40 +213,37 @@ static bool limit_other(pid_t pid, const uint64_t *budgets, struct upk_error *er
 }
 
 /* What does not fit waits in the pipe. */
-static bool wait_for_report(struct child *c, struct tail *report, struct tail *said, const struct waiting *w,
+static bool wait_for_report(struct child *c, struct heard *report, const struct waiting *w,
                             struct upk_error *err) {
     struct pollfd fds[] = {{.fd = c->report, .events = POLLIN},
-                           {.fd = said->len < sizeof said->text - 1 ? c->said : -1, .events = POLLIN},
+                           {.fd = wants_more(c) ? c->said : -1, .events = POLLIN},
                            {.fd = c->pidfd, .events = POLLIN}};
     (void)poll(fds, sizeof fds / sizeof *fds, wait_most(w));
-    if (fds[1].revents && !take(c->said, said)) close_end(&c->said);
+    if (fds[1].revents && !take(c->said, &c->heard)) close_end(&c->said);
     if (fds[0].revents ? take(c->report, report) : !child_ended(c)) return true;
-    return fail_confine(c, said, err);
+    return fail_confine(c, err);
 }
 
-static bool report_read(struct child *c, struct tail *said, struct waiting *w, struct upk_error *err) {
-    struct tail report = {.len = 0};
+static bool report_read(struct child *c, struct waiting *w, struct upk_error *err) {
+    struct heard report = {.len = 0};
     const int64_t latest = run_now() + CONFIRM_MOST;
     while ((c->init_pid = pid_in(report.text)) == 0) {
         const int answer = wait_ask(w);
         if (answer) return wait_stopped(answer, err);
         if (run_now() >= (w->until < latest ? w->until : latest))
             return run_fail(err, UPK_ERR_RUN_UNCONFINED, "bubblewrap does not make its namespaces");
-        if (!wait_for_report(c, &report, said, w, err)) return false;
+        if (!wait_for_report(c, &report, w, err)) return false;
     }
     return true;
 }
 
 void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len) {
-    const size_t has = strlen(c->first), room = sizeof c->first - 1 - has;
-    memcpy(c->first + has, bytes, len < room ? len : room);
-    if (len && w->options && w->options->said) w->options->said(w->options->said_ctx, bytes, len);
+    keep(&c->heard, bytes, len);
+    tell(w, bytes, len);
 }
 
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err) {
-    struct tail said = {.len = 0};
-    if (!report_read(c, &said, w, err)) return false;
-    child_heard(c, w, said.text, said.len);
+    if (!report_read(c, w, err)) return false;
     c->init = pidfd_of(c->init_pid);
     return !budgets || limit_other(c->init_pid, budgets, err);
 }
@@ -247,37 +254,36 @@ static bool has_gone(const struct child *c) {
     return ioctl(c->gone, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-static bool wait_until_gone(struct child *c, struct tail *said, struct waiting *w, struct upk_error *err) {
+static bool wait_until_gone(struct child *c, struct waiting *w, struct upk_error *err) {
     const int64_t latest = run_now() + CONFIRM_MOST;
     for (bool ended = false; !has_gone(c); ended = child_ended(c)) {
         const int answer = wait_ask(w);
         if (answer) return wait_stopped(answer, err);
-        if (ended) return fail_confine(c, said, err);
+        if (ended) return fail_confine(c, err);
         if (run_now() >= (w->until < latest ? w->until : latest))
             return run_fail(err, UPK_ERR_RUN_UNCONFINED, "bubblewrap does not end its set-up");
-        struct pollfd fds[] = {{.fd = said->len < sizeof said->text - 1 ? c->said : -1, .events = POLLIN},
+        struct pollfd fds[] = {{.fd = wants_more(c) ? c->said : -1, .events = POLLIN},
                                {.fd = c->pidfd, .events = POLLIN}};
         (void)poll(fds, sizeof fds / sizeof *fds, 1);
-        if (fds[0].revents && !take(c->said, said)) close_end(&c->said);
+        if (fds[0].revents && !take(c->said, &c->heard)) close_end(&c->said);
     }
     return true;
 }
 
 bool child_go(struct child *c, struct waiting *w, struct upk_error *err) {
-    struct tail said = {.len = 0};
     ssize_t n;
     do n = write(c->go, "", 1);
     while (n < 0 && errno == EINTR);
     if (n != 1) return fail_system(err, "bubblewrap cannot be told to go on");
-    if (!wait_until_gone(c, &said, w, err)) return false;
-    child_heard(c, w, said.text, said.len);
+    if (!wait_until_gone(c, w, err)) return false;
+    tell(w, c->heard.text, c->heard.len);
     close_end(&c->go);
     close_end(&c->gone);
     return true;
 }
 
 bool child_began(struct child *c) {
-    struct tail report = {.len = 0};
+    struct heard report = {.len = 0};
     if (c->report < 0) return true;
     for (size_t before = 1; report.len != before && report.len < sizeof report.text - 1;) {
         before = report.len;

@@ -121,12 +121,6 @@ static bool take_rest(struct collecting *s, struct upk_error *err) {
     return take_forms(s, NULL, err);
 }
 
-/* What nobody began ends with words of bubblewrap alone. */
-static bool fail_begin(struct child *c, struct upk_error *err) {
-    c->first[strcspn(c->first, "\n")] = 0;
-    return run_fail(err, UPK_ERR_RUN_START, "%s", *c->first ? c->first : "bubblewrap ended before it");
-}
-
 /* bubblewrap ends as its command does, and tells by the status alone that it was a signal. */
 static bool fail_status(int status, bool bubblewrap, struct upk_error *err) {
     const int code = WEXITSTATUS(status);
@@ -145,7 +139,7 @@ static bool judge(struct collecting *s, struct upk_error *err) {
     if (s->signal) return wait_stopped(s->signal, err);
     if (status == -1)
         return run_fail(err, UPK_ERR_RUN_CHILD, "how it ended is not known: the host ignores SIGCHLD");
-    if (status && !child_began(s->child)) return fail_begin(s->child, err);
+    if (status && !child_began(s->child)) return child_fail(s->child, UPK_ERR_RUN_START, err);
     if (status) return fail_status(status, s->child->report >= 0, err);
     return r->forms[UPK_RUN_RESULT].len > 0 || run_fail(err, UPK_ERR_RUN_EMPTY, "%s", "");
 }

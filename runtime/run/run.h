@@ -149,6 +149,12 @@ enum { LIMITS = 4 };
 /* `others`: processes that are counted with those of the command, but are not its own. */
 void exec_limits(const uint64_t *budgets, unsigned others, struct limit out[LIMITS]);
 
+/* The beginning of what a process says; ends with NUL. */
+struct heard {
+    char text[512];
+    size_t len;
+};
+
 struct child {
     pid_t pid;                     /* 0: none, or reaped */
     int pidfd;                     /* of it; -1: none */
@@ -160,8 +166,8 @@ struct child {
     int forms[UPK_RUN_FORM_COUNT]; /* where they are read; -1: closed */
     int said;                      /* the same */
     int status;
-    bool exited;     /* and not yet reaped, or so; `status` says how */
-    char first[160]; /* of what it says; ends with NUL */
+    bool exited; /* and not yet reaped, or so; `status` says how */
+    struct heard heard;
 };
 /* Where it is open; -1 from then on. */
 void close_end(int *fd);
@@ -178,6 +184,8 @@ bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, 
 bool child_go(struct child *c, struct waiting *w, struct upk_error *err);
 /* It says something: it is kept, and handed on to the host. */
 void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len);
+/* What nobody began ends with words of bubblewrap alone: an error with the first line of them.  Returns false. */
+bool child_fail(struct child *c, unsigned code, struct upk_error *err);
 /* Did bubblewrap begin the command?  For a child that has ended. */
 bool child_began(struct child *c);
 /* Is it at its end?  It is not reaped by this. */
