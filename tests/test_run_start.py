@@ -12,7 +12,7 @@ import tempfile
 
 import children
 from children import PYTHON, command
-from test_upk_run import Runs, check, tally
+from test_upk_run import check, main
 
 # ---- the program
 
@@ -137,13 +137,5 @@ ALWAYS = [late_failures_are_none_of_the_child, endless_set_ups_end]
 CONFINED = [programs_of_another_kind, programs_are_passed_by_aloud, ends_are_told, homes, late_failures_of_one_call]
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        run = Runs(sys.argv[1], os.path.realpath(folder))
-        tally.run(ALWAYS, run)
-        children.run_confined(tally, CONFINED, run)
-    return tally.finish()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(ALWAYS, CONFINED))

@@ -590,13 +590,13 @@ CONFINED = [values_come_back, exceptions_come_back, attacks_are_refused, too_muc
             signals_are_handed_on, children_end_with_their_parent, few_descriptors, every_allocation_may_fail, states_hold]
 
 
-def main():
+def main(always, confined):
     with tempfile.TemporaryDirectory() as folder:
         run = Runs(sys.argv[1], os.path.realpath(folder))
-        tally.run(ALWAYS, run)
-        children.run_confined(tally, CONFINED, run)
+        tally.run(always, run)
+        children.run_confined(tally, confined, run)
     return tally.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(ALWAYS, CONFINED))
