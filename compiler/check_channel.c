@@ -406,7 +406,7 @@ static void channel_check(struct compilation *c, const struct ast_list *items, s
     aliases_read(c, m, rows, count);
     old_names_check(c, s, rows, count);
     const struct never_scopes *own = nevers_check(c, m, items, s, rows, count);
-    if (rows_open(rows, count)) {
+    if (rows_open(rows, count) || channel_describes(m->channel)) {
         denies_fill(c, m, own, fail_open, rows, count);
     }
     if (!c->opcodes_unknown && !unit_main(c)->file.items_lost) {

@@ -5,6 +5,7 @@
  * the other.  Rows that stand for such names are compared as all are.
  */
 #include "diff_findings.h"
+#include "model.h"
 #include "notation.h"
 
 /* ---- what is asked for ------------------------------------------------------------ */
@@ -127,7 +128,7 @@ static void find_denies(struct diff *d, const struct upk_policy *p, const struct
                         unsigned how) {
     struct array said; /* struct upk_deny */
     array_init(&said, d->mem, sizeof(struct upk_deny));
-    if (p->open_count <= 1) return;
+    if (p->open_count <= 1 && !channel_describes(policy_text(p, p->channel))) return;
     find_denies_of(d, p, q, UPK_DENY_WRITTEN, &said, how);
     find_denies_of(d, p, q, 0, &said, how);
 }

@@ -237,7 +237,7 @@ static bool has_ladder(const struct channels *all) {
     size_t found = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct text channel = channel_of(&all->tables[i].policy);
-        found += text_is(channel, "exception") || text_is(channel, "descriptor");
+        found += text_is(channel, "exception") || channel_describes(channel);
     }
     return found == 2;
 }

@@ -37,3 +37,5 @@ struct model_type *model_type_part(const struct model_type *t, size_t i) {
     }
     return NULL;
 }
+
+bool channel_describes(struct text channel) { return text_is(channel, "descriptor"); }

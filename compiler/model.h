@@ -156,7 +156,8 @@ struct model {
     size_t row_count;
     struct model_alias *aliases; /* sorted by `from`, none twice; of the policy and of the fragments in use */
     size_t alias_count;
-    /* Where some row is open: `never` of all files and of the channel, and `deny`; sorted by (path, kind), none twice. */
+    /* Where a host is asked for names (some row is open, or channel_describes): `never` of all files and of the channel, and
+     * `deny`; sorted by (path, kind), none twice. */
     struct model_deny *denies;
     size_t deny_count;
     /* Of `fail_open`; empty: there is none. */
@@ -166,6 +167,10 @@ struct model {
     size_t within_count;
     struct model_places places;
 };
+
+/* Does a host make exceptions of what values of this channel name (runtime/python/described.c)?  Then what is denied of names without
+ * a row is denied of these, too. */
+bool channel_describes(struct text channel);
 
 /* What the value of a variable may be. */
 struct model_env_rule {

@@ -278,6 +278,20 @@ bool row_has_members(const struct upk_policy *p, uint32_t row);
 /* On the closed list of callables that no policy should grant.  (dangerous.c) */
 bool name_is_dangerous(const uint8_t *module, size_t module_len, const uint8_t *name, size_t name_len);
 
+/* ---- what is denied of names without a row (deny.c) */
+
+enum { DENY_PARTS_MOST = 32 }; /* more dots than people nest; and what bounds the work of one name */
+struct denial {
+    struct upk_compat name;
+    const struct upk_deny *by; /* the line; NULL: the closed list, or `unread` */
+    bool unread;               /* it has too many parts to be held against any list */
+};
+/* Is the name denied?  `ancestor`: it is of a class that the object inherits from, and only what means this very class counts. */
+bool denial_of(const struct upk_policy *p, struct upk_compat n, bool ancestor, struct denial *out);
+/* Is one of the names? */
+bool denial_among(const struct upk_policy *p, const struct upk_own_name *names, size_t count, bool ancestor,
+                  struct denial *out);
+
 /* ---- error filling (error.c; error_copy in text.c) */
 
 /* Copy bytes into a bounded, printable, NUL-terminated field: non-printing and non-ASCII bytes as \xHH, "..." when cut. */

@@ -1,6 +1,6 @@
 /* What is decided about rows and classes before objects of them are made.
  *
- * Layer: private to bind.c, names.c, plan.c, object.c, state.c, native.c, array.c and dtype.c, over host.h.
+ * Layer: private to bind.c, names.c, called.c, plan.c, object.c, state.c, native.c, array.c and dtype.c, over host.h.
  */
 #ifndef UPK_BIND_H
 #define UPK_BIND_H
@@ -69,6 +69,24 @@ struct own_name {
 bool own_name_of(PyObject *object, struct own_name *out);
 void own_name_clear(struct own_name *n);
 
+/* called.c.  All that an object is called; the text of `at` is that of `held`.  The functions: false, an exception is set. */
+struct names {
+    struct upk_own_name *at;
+    PyObject **held; /* strong str, two for each; NULL: a name of that file */
+    size_t count, room;
+    bool unsaid; /* something does not say what it is called */
+};
+void names_clear(struct names *n);
+void names_free(struct names *n);
+/* Takes the references, also on failure; what is no text that can be held against a list is `unsaid`. */
+bool names_add(struct names *n, PyObject *module, PyObject *qualname);
+bool names_add_own(struct names *n, PyObject *object);
+bool names_add_builtin(struct names *n, const char *name);
+/* Of a class its own name, and those of all that it inherits from. */
+bool names_of_class(struct names *own, struct names *ancestors, PyTypeObject *type);
+/* Does the policy deny the class, as it denies those that a stream names?  One that does not say what it is counts as denied. */
+bool class_denied(const struct upk_policy *p, PyTypeObject *type, bool *denied);
+
 /* bind.c.  As bind_row, whatever a find_class says. */
 PyObject *bind_own_row(struct call *c, uint32_t row, const struct object *o);
 
@@ -80,6 +98,10 @@ static inline unsigned type_version(const PyTypeObject *type) {
 /* resolve.c.  The plan of an object of an open row, which is of this call, and the class that was found; NULL: an exception is
  * set. */
 struct plan *opened_plan(struct call *c, const struct object *o, PyObject **object);
+/* The base of the row of subclasses by which `o` is admitted; new reference, or NULL: it is not by one, or the base is gone. */
+bool opened_base_class(const struct call *c, const struct object *o, PyTypeObject **base);
+/* Would a class that nobody listed be admitted by the row of `o`, too?  false: an exception is set. */
+bool opened_alike(struct call *c, const struct object *o, PyTypeObject *type, bool *same);
 
 /* May it be called with the instance as its first argument?  What may be Python code plan.c has seen to. */
 static inline bool method_is_plain(PyObject *method) {
@@ -115,6 +137,8 @@ static inline struct instance_plan *instance_plan_of(struct plan *p, PyObject *i
     struct instance_plan *const s = instance_plan_if(p, inst);
     return s ? s : instance_plan_make(p, Py_TYPE(inst));
 }
+/* object.c.  Is it, if it is an exception, safe to raise and to print (sound.c)?  false: refused. */
+bool exception_suits(struct call *c, const struct object *o, PyObject *made);
 void plan_clear(struct plan *p);
 int plan_traverse(struct plan *p, visitproc visit, void *arg);
 

@@ -9,6 +9,7 @@
  *   refused.c    RefusedError, and how each refusal becomes one
  *   bind.c       rows become objects of this process
  *   names.c      what stands under a name, without running code
+ *   called.c     what an object is called
  *   resolve.c    names without a row: what the decoder is told of them, and what is kept for building
  *   plan.c       how objects of a form are made
  *   hooks.c      which Python code of a class its instances would run
@@ -20,6 +21,7 @@
  *   object.c     objects: calls, items
  *   state.c      their states
  *   exception.c  exceptions without their own __init__
+ *   sound.c      what an exception may hold
  *   native.c     objects that are made without a call into Python
  *   array.c      and arrays of numpy
  *   dtype.c      and their dtypes
@@ -28,6 +30,8 @@
  *   types.c      with_types: classes that a host admits at run time
  *   environment.c  the environment of a child
  *   ladder.c     decode_exception: an exception by the first of two forms that can be had
+ *   described.c  an exception by what the second says of it
+ *   signals.c    exceptions that no host is given to raise
  *   child.c      run: a child process that replies with a pickle
  *
  * No part reads a pickle: libupk has read and judged it before the first of them runs.  All state is a module's own or a
@@ -269,10 +273,19 @@ bool object_set_state(struct call *c, struct object *o);
 
 /* exception.c.  An exception of this class by its __new__ and without an __init__ that is Python code; new reference. */
 PyObject *exception_new(PyTypeObject *type, PyObject *args, PyObject *kw);
-/* Is it safe to print?  A UnicodeError reads its object where it is told to.  false: an exception is set. */
-bool exception_sound(PyObject *object, bool *sound);
+
+/* sound.c.  Is it safe to raise and to print?  *why: what is wrong with it, NULL nothing.  false: an exception is set. */
+bool exception_sound(PyObject *object, const char **why);
+/* Groups within groups; and members of all of them, each as often as it is in there. */
+enum { GROUPS_MOST = 16, GROUP_MEMBERS_MOST = 4096 };
 /* INVARIANT: 0 <= start <= end <= length of a str or bytes: printing reads it there, in some versions without looking. */
 bool places_good(PyObject *object, PyObject *start, PyObject *end);
+/* Why an exception is not made of these arguments; NULL: it may be. */
+const char *exception_refuses_call(PyTypeObject *type, PyObject *const *args, size_t n);
+/* Why a stream may not set this attribute of an exception; NULL: it may.  `member`: what its class has of that name and sets, or NULL. */
+const char *exception_refuses(PyObject *error, PyObject *key, PyObject *member, PyObject *value);
+/* Is the attribute left out instead? */
+bool exception_leaves_out(PyObject *error, PyObject *key);
 
 /* bind.c.  The object of a row, borrowed from the guard or the call; NULL: refused (err of object `o`, NULL where a name stands
  * alone). */

@@ -58,9 +58,20 @@ static PyObject *given_tuple(struct given *a) {
 
 /* ---- calls */
 
+/* The arguments of a call of `callable`.  Exceptions take some of theirs apart before they look at them. */
+static bool given_for(struct call *c, const struct object *o, PyObject *callable, struct given *a) {
+    if (!given_build(c, o, a)) return false;
+    const char *const why = PyExceptionClass_Check(callable)
+                                ? exception_refuses_call((PyTypeObject *)callable, a->args, a->count)
+                                : NULL;
+    if (!why) return true;
+    given_clear(a);
+    return refuse_object(c, o, UPK_ERR_BUILDING, "%s", why);
+}
+
 static PyObject *make_by_call(struct call *c, const struct object *o, PyObject *callable) {
     struct given a;
-    if (!given_build(c, o, &a)) return NULL;
+    if (!given_for(c, o, callable, &a)) return NULL;
     PyObject *const made =
         PyObject_VectorcallDict(callable, a.args, a.count | PY_VECTORCALL_ARGUMENTS_OFFSET, a.kw);
     given_clear(&a);
@@ -68,33 +79,24 @@ static PyObject *make_by_call(struct call *c, const struct object *o, PyObject *
     return made;
 }
 
-static PyObject *make_by_new(struct call *c, const struct object *o, PyObject *class) {
+/* By the class's __new__ alone; `make` runs it. */
+static PyObject *make_by_new(struct call *c, const struct object *o, PyObject *class, newfunc make) {
     struct given a;
-    if (!given_build(c, o, &a)) return NULL;
+    if (!given_for(c, o, class, &a)) return NULL;
     PyObject *const tuple = given_tuple(&a);
-    PyObject *const made = tuple ? ((PyTypeObject *)class)->tp_new((PyTypeObject *)class, tuple, a.kw) : NULL;
+    PyObject *const made = tuple ? make((PyTypeObject *)class, tuple, a.kw) : NULL;
     if (tuple && !made) (void)refuse_exception(c, o, "__new__");
     Py_XDECREF(tuple);
     given_clear(&a);
     return made;
 }
 
-/* `call` of a subclass that nobody listed: of an exception no __init__ runs. */
-static PyObject *make_exception(struct call *c, const struct object *o, PyObject *class) {
-    struct given a;
-    if (!given_build(c, o, &a)) return NULL;
-    PyObject *const tuple = given_tuple(&a);
-    PyObject *const made = tuple ? exception_new((PyTypeObject *)class, tuple, a.kw) : NULL;
-    if (tuple && !made) (void)refuse_exception(c, o, "__new__");
-    Py_XDECREF(tuple);
-    given_clear(&a);
-    return made;
-}
-
+/* A `call` of an exception that nobody listed runs no __init__. */
 static PyObject *make_as_said(struct call *c, const struct object *o, PyObject *callable) {
-    if (c->guard->policy->forms[o->cell.cap].verb == UPK_VERB_NEW) return make_by_new(c, o, callable);
+    if (c->guard->policy->forms[o->cell.cap].verb == UPK_VERB_NEW)
+        return make_by_new(c, o, callable, ((PyTypeObject *)callable)->tp_new);
     if (PyExceptionClass_Check(callable) && row_is_open(c->guard->policy, o->cell.len))
-        return make_exception(c, o, callable);
+        return make_by_new(c, o, callable, exception_new);
     return make_by_call(c, o, callable);
 }
 
@@ -145,13 +147,17 @@ static bool will_change(const struct object *o) {
     return o->state.kind != UPK_INVALID || (more && (more->base || more->items || more->pairs || more->adds));
 }
 
+bool exception_suits(struct call *c, const struct object *o, PyObject *made) {
+    const char *why;
+    if (!exception_sound(made, &why)) return refuse_exception(c, o, NULL);
+    return !why || refuse_object(c, o, UPK_ERR_BUILDING, "%s", why);
+}
+
 /* Of a class that nobody listed: nothing that is called, or whose state is that of a program; and nothing unsafe to print. */
 static bool opened_suits(struct call *c, const struct object *o, PyObject *made) {
-    bool sound;
     if (PyType_Check(made) || PyModule_Check(made) || PyFunction_Check(made) || PyCFunction_Check(made))
         return refuse_object(c, o, UPK_ERR_BUILDING, "the class returned a %s", Py_TYPE(made)->tp_name);
-    if (!exception_sound(made, &sound)) return refuse_exception(c, o, NULL);
-    return sound || refuse_object(c, o, UPK_ERR_BUILDING, "its places lie outside of its object");
+    return exception_suits(c, o, made);
 }
 
 static bool judge(struct call *c, const struct object *o, struct plan *p, PyObject *callable,

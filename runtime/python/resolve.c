@@ -17,105 +17,13 @@ struct found {
     uint32_t plan_count;
 };
 
-/* The names of the answer; their text is that of `held`. */
-struct names {
-    struct upk_own_name *at;
-    PyObject **held; /* strong str; NULL: a name of this file */
-    size_t count, room;
-    bool unsaid; /* something does not say what it is called */
-};
-
 struct opened {
     struct found *found;
     size_t count, room;
     struct names names, ancestors;
 };
 
-/* ---- names */
-
-static bool names_room(struct names *n) {
-    if (n->count < n->room) return true;
-    const size_t room = 2 * n->room + 8;
-    struct upk_own_name *const at = PyMem_Realloc(n->at, room * sizeof *at);
-    if (at) n->at = at;
-    PyObject **const held = at ? PyMem_Realloc(n->held, 2 * room * sizeof(PyObject *)) : NULL;
-    if (held) n->held = held;
-    if (!held) {
-        (void)PyErr_NoMemory();
-        return false;
-    }
-    n->room = room;
-    return true;
-}
-
-static void names_clear(struct names *n) {
-    for (size_t i = 0; i < 2 * n->count; i++) Py_XDECREF(n->held[i]);
-    n->count = 0;
-    n->unsaid = false;
-}
-
-static void names_free(struct names *n) {
-    names_clear(n);
-    PyMem_Free(n->at);
-    PyMem_Free(n->held);
-}
-
-/* Takes the references, also on failure; what is no text that can be held against a list is `unsaid`. */
-static bool names_add(struct names *n, PyObject *module, PyObject *qualname) {
-    Py_ssize_t module_len = 0, len = 0;
-    const char *const at =
-        module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, &module_len) : NULL;
-    const char *const text =
-        at && qualname && PyUnicode_Check(qualname) ? PyUnicode_AsUTF8AndSize(qualname, &len) : NULL;
-    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_UnicodeError)) PyErr_Clear(); /* a lone surrogate */
-    if (text && names_room(n)) {
-        n->held[2 * n->count] = module;
-        n->held[2 * n->count + 1] = qualname;
-        n->at[n->count++] = (struct upk_own_name){at, text, (size_t)module_len, (size_t)len};
-        return true;
-    }
-    if (!text) n->unsaid = true;
-    Py_XDECREF(module);
-    Py_XDECREF(qualname);
-    return !PyErr_Occurred();
-}
-
-static bool names_add_own(struct names *n, PyObject *object) {
-    struct own_name own;
-    return own_name_of(object, &own) && names_add(n, own.module, own.qualname);
-}
-
-static bool names_add_builtin(struct names *n, const char *name) {
-    static const char builtins[] = "builtins";
-    if (!names_room(n)) return false;
-    n->held[2 * n->count] = n->held[2 * n->count + 1] = NULL;
-    n->at[n->count++] = (struct upk_own_name){builtins, name, sizeof builtins - 1, strlen(name)};
-    return true;
-}
-
 /* ---- classes */
-
-/* Its own name and those of all that it inherits from. */
-static bool names_of_class(struct opened *o, PyTypeObject *type) {
-    PyObject *const order = type->tp_mro;
-    if (!names_add_own(&o->names, (PyObject *)type)) return false;
-    if (!order || !PyTuple_Check(order)) {
-        o->ancestors.unsaid = true;
-        return true;
-    }
-    Py_INCREF(order);
-    bool good = true;
-    for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(order); i++) {
-        PyObject *const class = PyTuple_GET_ITEM(order, i);
-        if (class == (PyObject *)type) continue;
-        if (PyType_Check(class))
-            good = names_add_own(&o->ancestors, class);
-        else
-            o->ancestors.unsaid = true;
-    }
-    Py_DECREF(order);
-    return good;
-}
 
 /* The class under a base's name; new reference, NULL without an exception: none that could be one.  All inherit from `object`,
  * whatever name it goes by. */
@@ -174,7 +82,7 @@ static bool names_of_member(struct opened *o, PyObject *object, bool *is_member)
     for (Py_ssize_t i = 0; good && members && PyDict_Next(members, &i, &key, &value);) {
         struct own_name own;
         if (value != object || !PyUnicode_Check(key)) continue;
-        if (!*is_member) good = names_of_class(o, type);
+        if (!*is_member) good = names_of_class(&o->names, &o->ancestors, type);
         *is_member = true;
         if (!good || !(good = own_name_of((PyObject *)type, &own))) break;
         PyObject *const dotted = own.qualname ? PyUnicode_FromFormat("%U.%U", own.qualname, key) : NULL;
@@ -208,7 +116,7 @@ static bool names_of_other(struct opened *o, PyObject *object) {
 /* What makes classes is none itself; nor is what does not say what it is. */
 static bool answer_class(struct opened *o, const struct upk_policy *p, PyTypeObject *type,
                          struct upk_answer *answer) {
-    if (!names_of_class(o, type)) return false;
+    if (!names_of_class(&o->names, &o->ancestors, type)) return false;
     if (PyType_IsSubtype(type, &PyType_Type) || o->names.unsaid || o->ancestors.unsaid) return true;
     answer->found = UPK_FOUND_CLASS;
     return opened_base(p, type, &answer->base);
@@ -305,6 +213,26 @@ PyObject *opened_object(const struct call *c, const struct asked *asked) {
 
 bool opened_by_base(const struct call *c, const struct object *o) {
     return row_is_open(c->guard->policy, o->cell.len) && found_of(c, object_asked(o)->asked)->base != 0;
+}
+
+bool opened_base_class(const struct call *c, const struct object *o, PyTypeObject **base) {
+    const struct upk_policy *const p = c->guard->policy;
+    const uint32_t at = found_of(c, object_asked(o)->asked)->base;
+    *base = at ? (PyTypeObject *)base_find(p, &p->opens[at]) : NULL;
+    return !PyErr_Occurred();
+}
+
+bool opened_alike(struct call *c, const struct object *o, PyTypeObject *type, bool *same) {
+    const struct upk_policy *const p = c->guard->policy;
+    struct names own = {.count = 0};
+    uint32_t base = 0, row = 0;
+    const bool good = names_add_own(&own, (PyObject *)type) && opened_base(p, type, &base);
+    for (size_t i = 0; good && i < own.count; i++)
+        row = find_row(p, 1, (const uint8_t *)own.at[i].module, own.at[i].module_len,
+                       (const uint8_t *)own.at[i].name, own.at[i].name_len);
+    names_free(&own);
+    *same = base == found_of(c, object_asked(o)->asked)->base && (!row || !p->rows[row].form_count);
+    return good;
 }
 
 struct plan *opened_plan(struct call *c, const struct object *o, PyObject **object) {

@@ -12,10 +12,6 @@
 
 /* ---- attributes, one by one */
 
-static bool is_c_attribute(PyObject *member) {
-    return Py_TYPE(member) == &PyGetSetDescr_Type || Py_TYPE(member) == &PyMemberDescr_Type;
-}
-
 /* A key that its place did not have the last time; kept there, unless it was another one all too often. */
 static bool key_learn(struct call *c, struct instance_plan *s, struct state_key *place, struct upk_value v,
                       struct state_key *out) {
@@ -101,20 +97,12 @@ static bool set_slot(struct call *c, const struct object *o, PyObject *inst, con
     return Py_TYPE(k->member)->tp_descr_set(k->member, inst, value) == 0 || refuse_exception(c, o, NULL);
 }
 
-/* As BaseException.__setstate__, which sets whatever it is given, but not what Python itself goes by, nor what reads memory by
- * offsets that were judged with the arguments. */
+/* As BaseException.__setstate__, which sets whatever it is given, but for what sound.c says. */
 static bool set_of_exception(struct call *c, const struct object *o, PyObject *inst,
                              const struct state_key *k, PyObject *value) {
-    if (PyObject_TypeCheck(inst, (PyTypeObject *)PyExc_ImportError) &&
-        PyUnicode_CompareWithASCIIString(k->key, "name_from") == 0)
-        return true; /* whoever prints such an exception would import the module that it names */
-    if (k->member) {
-        const bool internal = PyUnicode_GET_LENGTH(k->key) > 1 && PyUnicode_READ_CHAR(k->key, 0) == '_' &&
-                              PyUnicode_READ_CHAR(k->key, 1) == '_';
-        if (internal || !is_c_attribute(k->member) ||
-            PyObject_TypeCheck(inst, (PyTypeObject *)PyExc_UnicodeError))
-            return refuse_key(c, o, k, "the class computes it");
-    }
+    if (exception_leaves_out(inst, k->key)) return true;
+    const char *const why = exception_refuses(inst, k->key, k->member, value);
+    if (why) return refuse_key(c, o, k, why);
     return PyObject_SetAttr(inst, k->key, value) == 0 || refuse_exception(c, o, "setting an attribute");
 }
 
@@ -178,11 +166,13 @@ static bool apply_dict(struct call *c, const struct object *o, struct plan *p, P
     return set_attributes(c, o, p, inst, v);
 }
 
+/* Of a class that nobody listed, members that are only safe together are looked at again. */
 static bool apply_exception(struct call *c, const struct object *o, struct plan *p, PyObject *inst,
                             struct upk_value v) {
     if (v.kind == UPK_NONE) return true;
     if (v.kind != UPK_DICT) return refuse_object(c, o, UPK_ERR_BUILDING, "the state is no dict");
-    return set_all(c, o, p, inst, v.as.cell, set_of_exception);
+    return set_all(c, o, p, inst, v.as.cell, set_of_exception) &&
+           (!row_is_open(c->guard->policy, o->cell.len) || exception_suits(c, o, inst));
 }
 
 /* ---- __setstate__ */
