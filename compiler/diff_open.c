@@ -73,6 +73,12 @@ static uint32_t first_of(const struct upk_policy *p, struct text path) {
     return lo;
 }
 
+/* Of a base of enums `never' forbids the name alone, and `deny' what inherits from it, too (runtime/deny.c). */
+static bool spares_enums(struct text path, const struct upk_deny *own) {
+    return own->flags & UPK_DENY_NEVER && own->kind == UPK_DENY_NAME && path.len > 5 &&
+           memcmp(path.at, "enum.", 5) == 0;
+}
+
 /* This path, or a module below one whose whole tree is denied; a `never` covers what a `fail_open` denies.  A name is denied with
  * what inherits from it, wherever that is: so it is by this name alone. */
 static bool denies(const struct upk_policy *p, const struct upk_policy *q, const struct upk_deny *deny) {
@@ -85,7 +91,8 @@ static bool denies(const struct upk_policy *p, const struct upk_policy *q, const
             const struct upk_deny *const own = &p->denies[k];
             const bool same = end == path.len && own->kind == deny->kind,
                        tree = own->kind == UPK_DENY_TREE && deny->kind != UPK_DENY_NAME;
-            if ((same || tree) && (own->flags & UPK_DENY_NEVER || !(deny->flags & UPK_DENY_NEVER)))
+            if ((same || tree) &&
+                (deny->flags & UPK_DENY_NEVER ? own->flags & UPK_DENY_NEVER : !spares_enums(path, own)))
                 return true;
         }
     }

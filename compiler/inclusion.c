@@ -69,14 +69,50 @@ static uint32_t class_row_of(const struct upk_policy *p) {
     return 0;
 }
 
+static bool has_bases(const struct upk_policy *p) {
+    for (uint32_t k = 1; k < p->open_count; k++) {
+        if (p->opens[k].kind == UPK_OPEN_SUBCLASSES) return true;
+    }
+    return false;
+}
+
+static bool ends_in(struct text t, const char *end) {
+    const size_t len = strlen(end);
+    return t.len >= len && memcmp(t.at + t.len - len, end, len) == 0;
+}
+
+/* One of Python's own classes of exceptions, by its name. */
+static bool is_exception(const struct upk_policy *p, const struct upk_open *base) {
+    const struct text name = policy_text(p, base->qualname);
+    return text_is(policy_text(p, base->module), "builtins") &&
+           (ends_in(name, "Error") || ends_in(name, "Exception") || ends_in(name, "Warning") ||
+            ends_in(name, "ExceptionGroup"));
+}
+
+/* Would the classes of such a row be made in the same way where only `fail_open' admits them?  There no class has a __del__ of Python,
+ * and but for exceptions no __init__ of Python runs by a call, and no __setstate__ of C (runtime/python/plan.c). */
+static bool is_made_alike(const struct upk_policy *p, const struct upk_open *base) {
+    const struct upk_row *const row = &p->rows[base->row];
+    const bool exception = is_exception(p, base);
+    for (uint32_t k = row->first_form; k < row->first_form + row->form_count; k++) {
+        const struct upk_form *const f = &p->forms[k];
+        if (f->flags & UPK_FORM_RUNS_DEL || (!exception && (f->verb == UPK_VERB_CALL || f->state != 0)))
+            return false;
+    }
+    return true;
+}
+
 /* Where y has no row for the subclasses of a base, but takes whatever class there is, they are made by that row, and are of its
- * class, which y's types do not say; neither do they say the base, or it would be among its classes. */
+ * class, which y's types do not say; neither do they say the base, or it would be among its classes.  Nor has y a row for another
+ * base, which could be the nearest of a class that inherits from both. */
 static void map_opens(struct inclusion *i) {
-    const uint32_t row = class_row_of(i->y);
+    const uint32_t row = has_bases(i->y) ? 0 : class_row_of(i->y);
     for (uint32_t k = 1; k < i->x->open_count && row != 0; k++) {
         const struct upk_open *const open = &i->x->opens[k];
+        if (open->kind != UPK_OPEN_SUBCLASSES || i->rows[open->row] != 0 || !is_made_alike(i->x, open))
+            continue;
         const uint32_t class = i->x->forms[i->x->rows[open->row].first_form].result;
-        if (open->kind != UPK_OPEN_SUBCLASSES || i->rows[open->row] != 0 || i->classes[class] != 0) continue;
+        if (i->classes[class] != 0) continue;
         i->rows[open->row] = row;
         i->classes[class] = i->y->forms[i->y->rows[row].first_form].result;
     }

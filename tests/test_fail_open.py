@@ -130,30 +130,52 @@ def known_classes(policyc, path):
 def nested(policyc, path):
     """Channels within others, where names are asked for: what a host may answer is not known here."""
     head = "policy p 1;\n"
-    rows = 'include "rows.policy";\ninclude "heirs.policy";\n'
-    with open(os.path.join(os.path.dirname(path), "rows.policy"), "w") as file:
-        file.write("fragment rows;\nmodule m { class K call(n: int); }\n")
-    with open(os.path.join(os.path.dirname(path), "heirs.policy"), "w") as file:
-        file.write('fragment heirs;\nmodule m { subclasses of B call(n: int) because "x"; }\n')
+    parts = {"rows": "class m::K call(n: int);", "heirs": "subclasses of builtins::ValueError call(n: int)", "jobs": "subclasses of m::B call(n: int)",
+             "made": "subclasses of m::B new()", "states": "subclasses of m::B new() state { n: int }", "ends": "subclasses of m::B new() runs __del__",
+             "hashed": "subclasses of m::B new() runs __hash__, __eq__", "noted": "subclasses of builtins::OSError call(n: int) state? { n: int }",
+             "ended": "subclasses of builtins::ValueError call(n: int) runs __del__", "errors": "subclasses of m::Error call(n: int)"}
+    for name, row in parts.items():
+        module = re.search(r"(\w+)::", row)[1]
+        with open(os.path.join(os.path.dirname(path), name + ".policy"), "w") as file:
+            file.write("fragment %s;\nmodule %s { %s%s }\n" % (name, module, row.replace(module + "::", ""), "" if row.endswith(";") else ' because "x";'))
+    rows = "".join('include "%s.policy";\n' % name for name in parts)
     inner = "channel inner { within outer; %s root %s; }\n"
     outer = "channel outer { %s root any cyclic; %s }\n"
     all_of, less = BLOCK % ("2028-06-30", "x", ""), BLOCK % ("2028-06-30", "x", "deny module os.*, m::Bad;")
-    lost = ["P0087"]
+    enums = BLOCK % ("2028-06-30", "x", "deny enum::Enum;")
+    lost, error = ["P0087"], "builtins::ValueError"
     cases = (
         ("a row within fail_open", inner % ("use rows;", "any") + outer % ("", all_of), lost),
         ("a row within subclasses", inner % ("use rows;", "any") + outer % ("use heirs;", ""), lost),
         ("the same row", inner % ("use rows;", "m::K") + outer % ("use rows;", all_of), []),
-        ("subclasses within all", inner % ("use heirs;", "m::B") + outer % ("", all_of), []),
-        ("subclasses within themselves", inner % ("use heirs;", "m::B") + outer % ("use heirs;", less), lost * 2),
-        ("subclasses within less", inner % ("use heirs;", "m::B") + outer % ("", less), lost * 2),
-        ("subclasses that deny as much", "never module os.*, m::Bad;\n" + inner % ("use heirs;", "m::B") + outer % ("", less), []),
-        ("subclasses, and a name of the other", inner % ("use heirs;", "m::B") + outer % ("use rows;", all_of), lost),
-        ("subclasses, and names of both", inner % ("use heirs, rows;", "m::B") + outer % ("use rows;", all_of), []),
+        ("subclasses within all", inner % ("use heirs;", error) + outer % ("", all_of), []),
+        ("with states", inner % ("use noted;", "builtins::OSError") + outer % ("", all_of), []),
+        ("several", inner % ("use heirs, noted, hashed;", "any") + outer % ("", all_of), []),
+        ("subclasses within themselves", inner % ("use heirs;", error) + outer % ("use heirs;", less), lost * 2),
+        ("subclasses within less", inner % ("use heirs;", error) + outer % ("", less), lost * 2),
+        ("subclasses that deny as much", "never module os.*, m::Bad;\n" + inner % ("use heirs;", error) + outer % ("", less), []),
+        ("subclasses, and a name of the other", inner % ("use heirs;", error) + outer % ("use rows;", all_of), lost),
+        ("subclasses, and names of both", inner % ("use heirs, rows;", error) + outer % ("use rows;", all_of), []),
         ("fail_open within rows", "channel inner { within outer; root any; %s }\n" % all_of + outer % ("use rows;", ""), None),
         ("fail_open within itself", "channel inner { within outer; root any; %s }\n" % less + outer % ("", less), []),
         ("fail_open within less", "channel inner { within outer; root any; %s }\n" % all_of + outer % ("", less), lost * 2),
         ("fail_open within a base", "channel inner { within outer; root any; %s }\n" % all_of + outer % ("use heirs;", all_of), lost),
         ("days do not matter", "channel inner { within outer; root any; %s }\n" % (BLOCK % ("2029-01-01", "x", "")) + outer % ("", all_of), []),
+        # A host that fails open makes no object by an __init__ of Python, gives none a state of C's, and none a class with a __del__.
+        ("classes that may have an __init__", inner % ("use jobs;", "m::B") + outer % ("", all_of), lost * 2),
+        ("and are called like exceptions", inner % ("use errors;", "m::Error") + outer % ("", all_of), lost * 2),
+        ("classes that are keys by what they are", inner % ("use made;", "m::B") + outer % ("", all_of), lost),
+        ("or by what they hold", inner % ("use hashed;", "m::B") + outer % ("", all_of), []),
+        ("classes with states", inner % ("use states;", "m::B") + outer % ("", all_of), lost * 2),
+        ("classes that end by code", inner % ("use ends;", "m::B") + outer % ("", all_of), lost * 2),
+        ("exceptions that end by code", inner % ("use ended;", error) + outer % ("", all_of), lost * 2),
+        # A class may inherit from both bases, and which is the nearer one decides.
+        ("two bases within one and all", inner % ("use heirs, made;", "any") + outer % ("use heirs;", all_of), lost * 2),
+        ("two bases within themselves", inner % ("use heirs, made;", "any") + outer % ("use heirs, made;", all_of), []),
+        ("one base within two", inner % ("use heirs;", error) + outer % ("use heirs, made;", ""), lost),
+        # `never' of a base of enums forbids the name, `deny' the enums.
+        ("enums", "channel inner { within outer; never enum::Enum; use heirs; root any; }\n" + outer % ("", enums), lost),
+        ("enums that are denied", "channel inner { within outer; root any; %s }\n" % enums + outer % ("", enums), []),
     )
     for name, text, expected in cases:
         status, found, _, err = codes(policyc, path, head + rows + text, *AGREED)
