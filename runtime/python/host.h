@@ -22,6 +22,7 @@
  *   state.c      their states
  *   exception.c  exceptions without their own __init__
  *   sound.c      what an exception may hold
+ *   written.c    how much text it would be printed as
  *   native.c     objects that are made without a call into Python
  *   array.c      and arrays of numpy
  *   dtype.c      and their dtypes
@@ -280,7 +281,9 @@ bool exception_sound(PyObject *object, const char **why);
 enum { GROUPS_MOST = 16, GROUP_MEMBERS_MOST = 4096 };
 /* INVARIANT: 0 <= start <= end <= length of a str or bytes: printing reads it there, in some versions without looking. */
 bool places_good(PyObject *object, PyObject *start, PyObject *end);
-/* Why an exception is not made of these arguments; NULL: it may be. */
+/* written.c.  Is it short enough to be printed, with all that it shares written out?  false: an exception is set. */
+bool exception_is_short(PyObject *error, bool *is_short);
+/* sound.c.  Why an exception is not made of these arguments; NULL: it may be. */
 const char *exception_refuses_call(PyTypeObject *type, PyObject *const *args, size_t n);
 /* Why a stream may not set this attribute of an exception; NULL: it may.  `member`: what its class has of that name and sets, or NULL. */
 const char *exception_refuses(PyObject *error, PyObject *key, PyObject *member, PyObject *value);

@@ -68,10 +68,11 @@ static bool is_printable(PyObject *error) {
 /* false: an exception is set. */
 static bool rich_suits(const struct ladder *l, PyObject *error) {
     const char *why = NULL;
-    bool harmless = false;
+    bool harmless = false, is_short = true;
     if (PyExceptionInstance_Check(error) && !is_harmless(l, Py_TYPE(error), &harmless)) return false;
     if (!harmless) why = "what the channel `exception' admits is no Exception that a host may raise";
-    if (!why && !exception_sound(error, &why)) return false;
+    if (!why && (!exception_sound(error, &why) || !exception_is_short(error, &is_short))) return false;
+    if (!why && !is_short) why = "what the channel `exception' admits is too long to be printed";
     if (!why && !is_printable(error)) {
         if (!forgiven()) return false;
         why = "what the channel `exception' admits cannot be printed";

@@ -115,8 +115,8 @@ static bool state_is_unknown(struct call *c, const struct object *o, PyTypeObjec
 
 static bool code_is_known(struct call *c, const struct object *o, PyTypeObject *type,
                           const struct upk_form *f) {
-    PyObject *init, *end;
-    bool runs, ends, unknown;
+    PyObject *init, *end, *call;
+    bool runs, ends, calls, unknown;
     if (!row_is_open(c->guard->policy, f->row)) return true;
     if (f->state) {
         if (!state_is_unknown(c, o, type, &unknown)) return false;
@@ -125,13 +125,15 @@ static bool code_is_known(struct call *c, const struct object *o, PyTypeObject *
                                  "its __setstate__ is of C, and takes what no row describes");
     }
     if (opened_by_base(c, o)) return true;
-    if (!class_member(type, "__init__", &init, &runs) || !class_member(type, "__del__", &end, &ends))
+    if (!class_member(type, "__init__", &init, &runs) || !class_member(type, "__del__", &end, &ends) ||
+        !class_member(Py_TYPE(type), "__call__", &call, &calls))
         return false;
     if (ends) return refuse_object(c, o, UPK_ERR_BINDING, "its own __del__ would run");
-    if (f->verb != UPK_VERB_CALL || !runs || PyExceptionClass_Check((PyObject *)type)) return true;
+    if (f->verb != UPK_VERB_CALL || (!runs && !calls) || PyExceptionClass_Check((PyObject *)type))
+        return true;
     const PyObject *const members = enum_members(type);
     if (members || PyErr_Occurred()) return members != NULL;
-    return refuse_object(c, o, UPK_ERR_BINDING, "its own __init__ would run");
+    return refuse_object(c, o, UPK_ERR_BINDING, "its own __init__ would run, or its metaclass's __call__");
 }
 
 static bool class_suits(struct call *c, const struct object *o, PyTypeObject *type) {

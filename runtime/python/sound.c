@@ -124,21 +124,53 @@ bool exception_sound(PyObject *object, const char **why) {
     return group_sound(object, why);
 }
 
-/* ---- arguments */
+/* ---- arguments
+ *
+ * Some constructors of C make a tuple of whatever they are given, or a number, a hash or bytes, and look at it afterwards.  That
+ * could be a long range, or an object of a class with code for it. */
 
-/* Some constructors of C make a tuple of whatever they are given, and look at it afterwards. */
+static bool is_bytes(PyObject *value) {
+    return !PyObject_CheckBuffer(value) || PyBytes_CheckExact(value) || PyByteArray_CheckExact(value);
+}
+static bool is_number(PyObject *value) {
+    return !PyIndex_Check(value) || PyLong_CheckExact(value) || PyBool_Check(value);
+}
+static bool is_key(PyObject *value) { return !PyLong_Check(value) || is_number(value); }
+/* Has it as many members as were sent for it, or none? */
+static bool is_counted(PyObject *value) {
+    return PyTuple_CheckExact(value) || PyList_CheckExact(value) || PyUnicode_CheckExact(value) ||
+           PyBytes_CheckExact(value) || PyByteArray_CheckExact(value) || PyDict_CheckExact(value) ||
+           PyAnySet_CheckExact(value) || (!Py_TYPE(value)->tp_iter && !PySequence_Check(value));
+}
+
+/* Others than these the constructor itself refuses, or keeps. */
 const char *exception_refuses_call(PyTypeObject *type, PyObject *const *args, size_t n) {
-    if (PyType_IsSubtype(type, (PyTypeObject *)PyExc_SyntaxError) && n == 2 && !PyTuple_CheckExact(args[1]) &&
-        args[1] != Py_None)
-        return "the details of a SyntaxError are no tuple";
+    static const char iterated[] = "what it is made of is no tuple or list",
+                      counted[] = "its number is no int", read[] = "its object is no bytes";
+    static const struct {
+        PyObject **base;
+        size_t place;
+        bool (*suits)(PyObject *);
+        const char *why;
+    } arguments[] = {
+        {&PyExc_SyntaxError, 1, is_counted, iterated},
+        {&PyExc_OSError, 0, is_key, counted},
+        {&PyExc_OSError, 2, is_number, counted},
+        {&PyExc_UnicodeDecodeError, 1, is_bytes, read},
+        {&PyExc_UnicodeDecodeError, 2, is_number, counted},
+        {&PyExc_UnicodeDecodeError, 3, is_number, counted},
+        {&PyExc_UnicodeEncodeError, 2, is_number, counted},
+        {&PyExc_UnicodeEncodeError, 3, is_number, counted},
+        {&PyExc_UnicodeTranslateError, 1, is_number, counted},
+        {&PyExc_UnicodeTranslateError, 2, is_number, counted},
 #if PY_VERSION_HEX >= 0x030B0000
-    if (PyType_IsSubtype(type, (PyTypeObject *)PyExc_BaseExceptionGroup) && n > 1 &&
-        !PyTuple_CheckExact(args[1]) && !PyList_CheckExact(args[1]))
-        return "the exceptions of a group are no list or tuple";
+        {&PyExc_BaseExceptionGroup, 1, is_counted, iterated},
 #endif
-    if (PyType_IsSubtype(type, (PyTypeObject *)PyExc_OSError) && n > 2 && !PyLong_CheckExact(args[2]) &&
-        PyNumber_Check(args[2]))
-        return "how much was written is no int";
+    };
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        if (arguments[i].place < n && PyType_IsSubtype(type, (PyTypeObject *)*arguments[i].base) &&
+            !arguments[i].suits(args[arguments[i].place]))
+            return arguments[i].why;
     return NULL;
 }
 
