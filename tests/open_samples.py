@@ -197,6 +197,10 @@ class Told(Secret):
     """Inherits from what is forbidden."""
 
 
+class Forbidden(Exception):
+    """Everywhere."""
+
+
 class Interrupt(BaseException):
     """No Exception."""
 

@@ -28,7 +28,7 @@ static bool is_quiet(PyTypeObject *type, bool *quiet) {
     } parts[] = {
         {NULL,
          {"__new__", "__del__", "__getattribute__", "__getattr__", "__bool__", "__len__", "__notes__",
-          "__cause__", "__context__", "__traceback__", "__suppress_context__"}},
+          "__cause__", "__context__", "__traceback__", "__suppress_context__", "__class__"}},
         {&PyExc_SyntaxError,
          {"msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset", "print_file_and_line"}},
         {&PyExc_ImportError, {"name", "name_from"}},
@@ -38,7 +38,7 @@ static bool is_quiet(PyTypeObject *type, bool *quiet) {
         {&PyExc_BaseExceptionGroup, {"exceptions", "message"}},
 #endif
     };
-    *quiet = true;
+    *quiet = Py_TYPE(type) == &PyType_Type; /* whoever raises an exception asks the metaclass */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].base && !is_under(type, *parts[i].base)) continue;
         for (size_t k = 0; k < sizeof parts[i].names / sizeof *parts[i].names && parts[i].names[k]; k++) {
@@ -264,12 +264,12 @@ static PyObject *own_message(PyObject *unused, PyObject *error) {
     return message;
 }
 
-/* A class statement runs the metaclass and the __init_subclass__ of its bases. */
+/* A class statement runs the __init_subclass__ of its bases. */
 static bool may_be_inherited(PyTypeObject *type, bool *may) {
     PyObject *member;
     bool python;
     if (!class_member(type, "__init_subclass__", &member, &python)) return false;
-    *may = Py_TYPE(type) == &PyType_Type && !python;
+    *may = !python;
     return true;
 }
 
