@@ -118,6 +118,29 @@ class Turns:
         return {"type": Bare, "module": shutil, "function": shutil.rmtree, "int": 1}[what]
 
 
+class Front:
+    """Returns an instance of a class below it, which no stream named; they are in BEHIND."""
+
+    def __new__(cls, name="Back"):
+        return object.__new__(BEHIND[name])
+
+
+class Back(Front):
+    pass
+
+
+BEHIND = {
+    "Back": Back,
+    "module": type("Behind", (Front,), {"__module__": "subprocess"}),
+    "name": type("memoryview", (Front,), {"__module__": "builtins"}),
+    "listed": type("Thread", (Front,), {"__module__": "_thread"}),
+    "ancestor": type("Heir", (type("Popen", (Front,), {"__module__": "subprocess"}),), {"__module__": __name__}),
+    "row": type("Fraction", (Front,), {"__module__": "fractions"}),
+    "unsaid": type("Unsaid", (Front,), {"__module__": 7}),
+    "ends": type("Ends", (Front,), {"__module__": __name__, "__del__": lambda self: RAN.append("__del__ of Ends")}),
+}
+
+
 # ---- rows of subclasses
 
 

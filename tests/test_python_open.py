@@ -295,6 +295,35 @@ def classes_stay(g):
     check(not hasattr(samples.Bare, "x") and not hasattr(samples.shutil, "x"), "something was changed")
 
 
+def returned_classes(g):
+    """A class may return an instance of another one: that is judged like one that a stream names."""
+    policy = g.objects.allow_fail_open()
+    for make in (call, new):
+        for state in ({}, {"state": [{"x": 1}]}):
+            check(type(policy.loads(assemble(make("open_samples::Front", **state), 4))) is samples.Back, "a class below it")
+            for name in sorted(samples.BEHIND):
+                if name != "Back":
+                    gc.collect()
+                    del RAN[:]
+                    error = refused(policy, assemble(make("open_samples::Front", name, **state), 4))
+                    check(error and error.code in ("R222", "R223"), "%s: %s" % (name, error))
+                    check(name in ("ends",) or "returned" in str(error), str(error))
+    # OSError makes instances of the classes below it by its number: one of them is on a `never' line.
+    for number, code in ((2, None), (32, "R223"), (13, None)):
+        error = refused(g.exception, assemble(call("builtins::OSError", number, "x"), 4))
+        check((error.code if error else None) == code, "%d: %s" % (number, error))
+    check(type(policy.loads(assemble(call("builtins::OSError", 32, "x"), 4))) is BrokenPipeError, "it is denied there alone")
+
+
+def refused(policy, data):
+    """The RefusedError, or None."""
+    try:
+        policy.loads(data)
+    except policy.RefusedError as error:
+        return error
+    return None
+
+
 def unsafe_places(g):
     """Older Pythons print these by reading where they are told."""
     for policy in (g.objects.allow_fail_open(), g.exception):
@@ -459,7 +488,7 @@ def main():
     g = guard(sys.argv[1], "open_guard")
     tblib_samples.install()
     tests = [consent_is_said, consent_and_types, consent_of_a_module, reducers, attacks_by_hand, names_from_the_memo, getattr_of_the_stream, extension_codes,
-             gadgets_of_the_library, functions_as_values, classes_stay, unsafe_places, instances_are_whole, deep_objects, sharing, values_and_classes, nothing_runs,
+             gadgets_of_the_library, functions_as_values, classes_stay, returned_classes, unsafe_places, instances_are_whole, deep_objects, sharing, values_and_classes, nothing_runs,
              what_was_judged_is_built, find_class_is_not_asked]
     tally.run(tests, g)
     run_by_others(check, sys.argv[1], __file__, GUARDS)

@@ -19,13 +19,18 @@ static const char *const signals[][2] = {
     {"concurrent.futures._base", "CancelledError"}, /* asyncio makes its own CancelledError of it */
     {"inspect", "ClassFoundException"},
     {"inspect", "EndOfBlock"},
+    {"lib2to3.pgen2.tokenize", "StopTokenizing"},
+    {"lib2to3.refactor", "_EveryNode"},
     {"pdb", "Restart"},
     {"pickle", "_Stop"},
+    {"shutil", "_GiveupOnFastCopy"},
+    {"socket", "_GiveupOnSendfile"},
     {"tokenize", "StopTokenizing"},
     {"turtle", "Terminator"},
     {"unittest.case", "SkipTest"},
     {"unittest.case", "_ShouldStop"},
     {"unittest.case", "_UnexpectedSuccess"},
+    {"xml.dom.expatbuilder", "ParseEscape"},
 };
 
 static bool is_text(const struct upk_own_name *n, const char *const signal[2]) {
