@@ -26,11 +26,11 @@ check = tally.check
 GUARDS = {"open_guard": "tests/policy/python/open.policy", "pysandboxes_guard": "policies/pysandboxes.policy"}
 SIGNALS = """builtins::StopIteration builtins::StopAsyncIteration asyncore::ExitNow bdb::BdbQuit concurrent.futures._base::CancelledError
     inspect::ClassFoundException inspect::EndOfBlock lib2to3.pgen2.tokenize::StopTokenizing lib2to3.refactor::_EveryNode pdb::Restart pickle::_Stop
-    shutil::_GiveupOnFastCopy socket::_GiveupOnSendfile tokenize::StopTokenizing turtle::Terminator unittest.case::SkipTest unittest.case::_ShouldStop
+    shutil::_GiveupOnFastCopy socket::_GiveupOnSendfile sre_parse::Verbose tokenize::StopTokenizing turtle::Terminator unittest.case::SkipTest unittest.case::_ShouldStop
     unittest.case::_UnexpectedSuccess xml.dom.expatbuilder::ParseEscape""".split()
 # What such a name says, it says of an error.  Of each other name somebody has looked at what raises it, and what for.
 SAYS_ERROR = re.compile(r"(error|exception|warning|err|defect|fault|failure|refused|disconnected)$", re.I)
-ERRORS = """Empty Full ShutDown QueueEmpty QueueFull QueueShutDown Incomplete ExceptionGroup BrokenExecutor BrokenProcessPool BrokenThreadPool
+ERRORS = """Empty Full timeout ShutDown QueueEmpty QueueFull QueueShutDown Incomplete ExceptionGroup BrokenExecutor BrokenProcessPool BrokenThreadPool
     _RemoteTraceback RemoteTraceback ConversionSyntax Clamped DivisionByZero DivisionImpossible DivisionUndefined FloatOperation Inexact InvalidContext
     InvalidOperation Overflow Rounded Subnormal Underflow HeaderMissingRequiredValue error_perm error_proto error_reply error_temp BadGzipFile BadStatusLine
     CannotSendHeader CannotSendRequest ImproperConnectionState IncompleteRead InvalidURL LineTooLong NotConnected ResponseNotReady UnimplementedFileMode

@@ -25,6 +25,7 @@ static const char *const signals[][2] = {
     {"pickle", "_Stop"},
     {"shutil", "_GiveupOnFastCopy"},
     {"socket", "_GiveupOnSendfile"},
+    {"sre_parse", "Verbose"},
     {"tokenize", "StopTokenizing"},
     {"turtle", "Terminator"},
     {"unittest.case", "SkipTest"},

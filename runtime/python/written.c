@@ -37,20 +37,13 @@ static bool push_dict(struct counting *w, PyObject *dict) {
     return true;
 }
 
-static bool push_set(struct counting *w, PyObject *set) {
+/* Takes the reference to an iterator of C; what it gives is held by what it goes over. */
+static bool push_members(struct counting *w, PyObject *members) {
     PyObject *member;
-    Py_hash_t hash;
-    for (Py_ssize_t i = 0; w->written <= WRITTEN_MOST && _PySet_NextEntry(set, &i, &member, &hash);)
-        if (!push(w, member)) return false;
-    return true;
-}
-
-static bool push_deque(struct counting *w, PyObject *deque) {
-    PyObject *const members = PyObject_GetIter(deque), *member;
     bool good = members != NULL;
     while (good && w->written <= WRITTEN_MOST && (member = PyIter_Next(members))) {
         good = push(w, member);
-        Py_DECREF(member); /* the deque has it */
+        Py_DECREF(member);
     }
     Py_XDECREF(members);
     return good && !PyErr_Occurred();
@@ -62,7 +55,7 @@ static bool is_deque(PyObject *object) { return strcmp(Py_TYPE(object)->tp_name,
 static bool push_other(struct counting *w, PyObject *object) {
     PyObject **const dict = _PyObject_GetDictPtr(object);
     w->written += OF_OTHER;
-    if (is_deque(object)) return push_deque(w, object);
+    if (is_deque(object)) return push_members(w, Py_TYPE(object)->tp_iter(object));
     if (PyExceptionInstance_Check(object) && !push(w, ((PyBaseExceptionObject *)object)->args)) return false;
     return !dict || push(w, *dict);
 }
@@ -85,7 +78,7 @@ static bool push_parts(struct counting *w, PyObject *object) {
     } else if (PyDict_Check(object)) {
         return push_dict(w, object);
     } else if (PyAnySet_Check(object)) {
-        return push_set(w, object);
+        return push_members(w, PySet_Type.tp_iter(object));
     } else {
         return push_other(w, object);
     }
