@@ -201,6 +201,8 @@ def check_again(policyc, name, listing, exact=True):
     for block in listing.split("\n\n"):
         # Members of enums and flags, which only a template writes, stay out.
         block = "".join(line + "\n" for line in block.splitlines() if not re.search(r"^\S+ const (->|=) ", line))
+        if "\nchannel descriptor\n" in block and "\nsubclasses of " not in block:  # asks for names because of what it is called
+            block = re.sub(r"(?m)^never .*\n", "", block)
         again = policyc.list_text(as_policy(block))
         tally.check(not exact or bare(again) == bare(block), "%s: read back\n%s\n--- of\n%s" % (name, again, block))
         once_more = policyc.list_text(as_policy(again)) if again else ""
