@@ -185,6 +185,21 @@ def nested(policyc, path):
     check("within: what is not known", "what a host has loaded is not known here" in err, err)
 
 
+def descriptors(policyc, path):
+    """A channel of that name asks a host for exceptions: `never' is in its table, and in comparisons."""
+    text = "policy p 1;\n%smodule m { class K call(n: int); }\nchannel descriptor { root str; %s}\nchannel other { root str; }\n"
+    status, _, out, err = codes(policyc, path, text % ("never m::Secret;\n", "never module os;\n"), command=("list",))
+    descriptor, other = out.split("\n\n")[:2]
+    check("descriptor: its list", "never m.Secret" in descriptor and "never module os " in descriptor and "never" not in other, out + err)
+    wider = path + ".wider"
+    for name, now, expected in (("less is forbidden", text % ("", "never module os;\n"), 1), ("nothing is", text % ("", ""), 1),
+                                ("the same", text % ("never m::Secret;\n", "never module os;\n"), 0)):
+        with open(wider, "w") as file:
+            file.write(now)
+        status, out, err = policyc.run("diff", path, wider)
+        check("descriptor: " + name, status == expected and ("channel descriptor: widened" in out) == bool(expected), "%d %s%s" % (status, out, err))
+
+
 def emitted(policyc, path):
     out = os.path.join(os.path.dirname(path), "p.c")
     status, _, _, err = codes(policyc, path, policy(), *AGREED, "-o", out)
@@ -197,7 +212,7 @@ def main():
     policyc = Policyc(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p.policy")
-        for test in (consents, dates, blocks, listing, known_classes, nested, emitted):
+        for test in (consents, dates, blocks, listing, known_classes, nested, descriptors, emitted):
             test(policyc, path)
     return tally.finish()
 

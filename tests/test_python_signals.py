@@ -36,8 +36,8 @@ ERRORS = """Empty Full timeout ShutDown QueueEmpty QueueFull QueueShutDown Incom
     CannotSendHeader CannotSendRequest ImproperConnectionState IncompleteRead InvalidURL LineTooLong NotConnected ResponseNotReady UnimplementedFileMode
     UnknownProtocol UnknownTransferEncoding abort readonly UnsupportedOperation MultiprocessingUnsupported UnsafeMailcapInput BufferTooShort
     ErrorDuringImport TimeoutExpired NannyNag BadZipFile LargeZipFile SAXReaderNotAvailable InvalidTerminal""".split()
-# They act when they are imported, or are others' code.
-LEFT_OUT = re.compile(r"(antigravity|this|idlelib|turtledemo|test|tests|ensurepip|venv|site-packages|dist-packages|_vendor|__main__|pip|setuptools)$")
+# They act when they are imported, are others' code, or need what sanitizers hide (crypt).
+LEFT_OUT = re.compile(r"(antigravity|this|crypt|_crypt|idlelib|turtledemo|test|tests|ensurepip|venv|site-packages|dist-packages|_vendor|__main__|pip|setuptools)$")
 
 
 def stdlib():

@@ -245,19 +245,24 @@ def memory_ends(g):
         print("not run: allocations that fail: %s" % error)
         return
     policy = g.objects.allow_fail_open()
-    cases = [(policy, dumps([samples.Bare(), samples.Mode.FAST, samples.Pair(1, 2), samples.Stack((1,))])), (g.exception, dumps(samples.Acts("x"))),
-             (policy, assemble(ref("open_samples::tidy"), 4)), (policy, assemble(ref("open_samples::Mode.FAST"), 4))]
-    for of, data in cases:
+    words = [dumps(((*name, "said", [], None), None)) for name in (("open_samples", "Acts"), ("subprocess", "CalledProcessError"), ("builtins", "KeyError"))]
+    cases = [(policy.loads, dumps([samples.Bare(), samples.Mode.FAST, samples.Pair(1, 2), samples.Stack((1,)), samples.Front()])),
+             (g.exception.loads, dumps(samples.Acts("x"))), (g.exception.loads, dumps(OSError(2, "x"))),
+             (policy.loads, assemble(ref("open_samples::tidy"), 4)), (policy.loads, assemble(ref("open_samples::Mode.FAST"), 4)),
+             (g.decode_exception, dumps(SyntaxError("m", ("f", 1, 2, "x")))), (g.decode_exception, dumps(KeyError([1, {2: (3, {4})}]))),
+             *((lambda data: g.decode_exception(None, data), data) for data in words)]
+    for loads, data in cases:
         at = well = failed = 0
         while well < 20 and at < 2000:
             error, at = None, at + 1
             set_nomemory(at, at + 1)
             try:
-                of.loads(data)
+                made = loads(data)
             except BaseException as raised:
                 error = raised
             remove_mem_hooks()
-            if isinstance(error, MemoryError) or "MemoryError" in str(error):
+            if isinstance(error, MemoryError) or "MemoryError" in str(error) or "cannot be printed" in str(error) or (
+                    error is None and type(made) is g.RemoteError):
                 failed, well = failed + 1, 0
             else:
                 check(error is None or error.code == "R224", "allocation %d: %r" % (at, error))
