@@ -5,6 +5,7 @@ import datetime
 import decimal
 import enum
 import functools
+import io
 import pathlib
 import shutil
 import typing
@@ -152,6 +153,10 @@ class Job:
 class Deep(Job):
     class Inner(Job):
         pass
+
+
+class Held(Job, io.BytesIO):
+    """Its __setstate__ is of C, and none that the base has."""
 
 
 class Part:

@@ -88,6 +88,10 @@ def texts_of_their_own(g):
     samples.forget()
     made = g.decode_exception(None, described("Partial", "said"))
     check(type(made) is g.RemoteError and not RAN, "%r: %s" % (made, RAN))
+    for scalars in (([1],), ({},), (1, (2,)), ((),)):
+        data = assemble((("quiet_samples", "Words", "said", [], scalars), None), 4)
+        made = g.decode_exception(None, data)
+        check(isinstance(made, samples.Words) and made.args == ("said",), "arguments that are not plain: %r" % (made.args,))
     made = g.decode_exception(None, described("Slotted", "said"))
     check(type(made) is samples.Slotted and str(made) == "said", repr(made))
 

@@ -111,6 +111,11 @@ def signals_are_no_errors(g, sandboxes):
         if not hasattr(sys.modules[module], qualname):
             setattr(sys.modules[module], qualname, type(qualname, (Exception,), {"__module__": module}))
         given_to_nobody(g, name)
+        try:
+            sandboxes.result.with_types(getattr(sys.modules[module], qualname))
+            check(False, "%s is admitted by with_types" % name)
+        except ValueError:
+            check(True, "")
         sys.modules["signal_samples"] = at = types.ModuleType("signal_samples")
         at.Below = type("Below", (getattr(sys.modules[module], qualname),), {"__module__": "signal_samples"})
         given_to_nobody(g, "signal_samples::Below")

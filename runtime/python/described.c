@@ -175,7 +175,18 @@ static bool set_fields(PyObject *error, const struct descriptor *d) {
 
 static bool all_text(PyObject *list) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-        if (!PyUnicode_Check(PyList_GET_ITEM(list, i))) return false;
+        if (!PyUnicode_CheckExact(PyList_GET_ITEM(list, i))) return false;
+    }
+    return true;
+}
+
+/* What is printed, compared and kept without any code of a class. */
+static bool all_plain(PyObject *tuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *const value = PyTuple_GET_ITEM(tuple, i);
+        if (value != Py_None && !PyBool_Check(value) && !PyLong_CheckExact(value) &&
+            !PyFloat_CheckExact(value) && !PyUnicode_CheckExact(value) && !PyBytes_CheckExact(value))
+            return false;
     }
     return true;
 }
@@ -191,9 +202,11 @@ bool descriptor_read(struct descriptor *d, PyObject *value) {
     d->denials = PyTuple_GET_ITEM(value, 3);
     if (n > 4 && PyTuple_GET_ITEM(value, 4) != Py_None) d->scalars = PyTuple_GET_ITEM(value, 4);
     if (n > 5) d->members = PyTuple_GET_ITEM(value, 5);
-    return PyUnicode_Check(d->module) && PyUnicode_Check(d->qualname) && PyUnicode_Check(d->message) &&
-           PyList_Check(d->denials) && all_text(d->denials) && (!d->scalars || PyTuple_Check(d->scalars)) &&
-           (!d->members || PyList_Check(d->members));
+    if (d->scalars && !PyTuple_CheckExact(d->scalars)) return false;
+    if (d->scalars && !all_plain(d->scalars)) d->scalars = NULL; /* they say less than the message */
+    return PyUnicode_CheckExact(d->module) && PyUnicode_CheckExact(d->qualname) &&
+           PyUnicode_CheckExact(d->message) && PyList_CheckExact(d->denials) && all_text(d->denials) &&
+           (!d->members || PyList_CheckExact(d->members));
 }
 
 /* The exceptions of a group: new reference to a list.  NULL without an exception: these are too many, which a short stream can say

@@ -32,7 +32,7 @@
  *   environment.c  the environment of a child
  *   ladder.c     decode_exception: an exception by the first of two forms that can be had
  *   described.c  an exception by what the second says of it
- *   signals.c    exceptions that no host is given to raise
+ *   signals.c    exceptions that steer whoever catches them
  *   child.c      run: a child process that replies with a pickle
  *
  * No part reads a pickle: libupk has read and judged it before the first of them runs.  All state is a module's own or a
@@ -281,6 +281,9 @@ bool exception_sound(PyObject *object, const char **why);
 enum { GROUPS_MOST = 16, GROUP_MEMBERS_MOST = 4096 };
 /* INVARIANT: 0 <= start <= end <= length of a str or bytes: printing reads it there, in some versions without looking. */
 bool places_good(PyObject *object, PyObject *start, PyObject *end);
+/* signals.c.  Does the class tell whoever catches its instances what to do, and not what went wrong?  Also what is no Exception.  false:
+ * an exception is set. */
+bool exception_is_signal(PyTypeObject *type, bool *is_signal);
 /* written.c.  Is it short enough to be printed, with all that it shares written out?  false: an exception is set. */
 bool exception_is_short(PyObject *error, bool *is_short);
 /* sound.c.  Why an exception is not made of these arguments; NULL: it may be. */

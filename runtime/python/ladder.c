@@ -38,6 +38,13 @@ PyObject *refused_words(const struct ladder *l, const char *words) {
     return NULL;
 }
 
+bool is_harmless(const struct ladder *l, PyTypeObject *type, bool *harmless) {
+    bool is_signal;
+    if (!exception_is_signal(type, &is_signal)) return false;
+    *harmless = !is_signal && !is_under(type, l->host->refused_error);
+    return true;
+}
+
 /* ---- the two forms */
 
 /* The members of a pair, or the value and None: borrowed. */

@@ -1,6 +1,6 @@
 /* What the parts of decode_exception share.
  *
- * Layer: private to ladder.c, described.c and signals.c, over bind.h.
+ * Layer: private to ladder.c and described.c, over bind.h.
  */
 #ifndef UPK_LADDER_H
 #define UPK_LADDER_H
@@ -28,7 +28,7 @@ static inline bool is_under(PyTypeObject *type, PyObject *base) {
 bool forgiven(void);
 PyObject *refused_words(const struct ladder *l, const char *words);
 
-/* signals.c.  May a host be given one to raise: does it say what went wrong?  false: an exception is set. */
+/* May a host be given one to raise?  No signal, nor what says that this guard has refused something.  false: an exception is set. */
 bool is_harmless(const struct ladder *l, PyTypeObject *type, bool *harmless);
 
 /* described.c.  The policy has judged it already; this holds whatever its author wrote there. */

@@ -9,7 +9,7 @@
  *
  * Layer: see host.h.
  */
-#include "ladder.h"
+#include "bind.h"
 
 static const char *const signals[][2] = {
     {"builtins", "StopIteration"},
@@ -47,12 +47,11 @@ static bool is_among(const struct names *n) {
     return false;
 }
 
-/* Nor what says that this guard has refused something. */
-bool is_harmless(const struct ladder *l, PyTypeObject *type, bool *harmless) {
+bool exception_is_signal(PyTypeObject *type, bool *is_signal) {
     struct names own = {.count = 0}, ancestors = {.count = 0};
     const bool good = names_of_class(&own, &ancestors, type);
-    *harmless = good && is_under(type, PyExc_Exception) && !is_under(type, l->host->refused_error) &&
-                !is_among(&own) && !is_among(&ancestors);
+    *is_signal =
+        !PyType_IsSubtype(type, (PyTypeObject *)PyExc_Exception) || is_among(&own) || is_among(&ancestors);
     names_free(&own);
     names_free(&ancestors);
     return good;

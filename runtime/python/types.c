@@ -224,10 +224,11 @@ static bool read_dataclass(struct reading *r, PyTypeObject *type, PyObject *all,
 
 /* Exceptions that mislead who prints or re-raises them, unless their values are looked at (std/exceptions.policy). */
 static bool check_exception(PyTypeObject *type) {
-    PyObject *const others[] = {
-        PyExc_UnicodeDecodeError, PyExc_UnicodeEncodeError, PyExc_UnicodeTranslateError, PyExc_ImportError,
-        PyExc_SyntaxError,        PyExc_StopIteration,      PyExc_StopAsyncIteration};
-    bool good = PyType_IsSubtype(type, (PyTypeObject *)PyExc_Exception);
+    PyObject *const others[] = {PyExc_UnicodeDecodeError, PyExc_UnicodeEncodeError,
+                                PyExc_UnicodeTranslateError, PyExc_ImportError, PyExc_SyntaxError};
+    bool is_signal;
+    if (!exception_is_signal(type, &is_signal)) return false;
+    bool good = !is_signal;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         good = good && !PyType_IsSubtype(type, (PyTypeObject *)others[i]);
     return good || cannot(type, "an exception of that kind is granted by a policy");
