@@ -130,12 +130,17 @@ static void find_denies_of(struct diff *d, const struct upk_policy *p, const str
     }
 }
 
+/* Between versions also what a host makes of the values: of channels of one file that is the same host's to say. */
+static bool asks(const struct diff *d, const struct upk_policy *p) {
+    return p->open_count > 1 || (d->asked == DIFF_BOTH && channel_describes(policy_text(p, p->channel)));
+}
+
 /* What p, where it asks, denies no more. */
 static void find_denies(struct diff *d, const struct upk_policy *p, const struct upk_policy *q,
                         unsigned how) {
     struct array said; /* struct upk_deny */
     array_init(&said, d->mem, sizeof(struct upk_deny));
-    if (p->open_count <= 1 && !channel_describes(policy_text(p, p->channel))) return;
+    if (!asks(d, p)) return;
     find_denies_of(d, p, q, UPK_DENY_WRITTEN, &said, how);
     find_denies_of(d, p, q, 0, &said, how);
 }

@@ -191,6 +191,10 @@ def descriptors(policyc, path):
     status, _, out, err = codes(policyc, path, text % ("never m::Secret;\n", "never module os;\n"), command=("list",))
     descriptor, other = out.split("\n\n")[:2]
     check("descriptor: its list", "never m.Secret" in descriptor and "never module os " in descriptor and "never" not in other, out + err)
+    nested = "policy p 1;\nchannel descriptor { within other; root str; }\nchannel other { root any cyclic; never m::Secret; %s }\n"
+    found = codes(policyc, path, nested % (BLOCK % ("2028-06-30", "x", "deny module os;")), *AGREED)[1]
+    check("descriptor: its values are within others", found == [], str(found))
+    codes(policyc, path, text % ("never m::Secret;\n", "never module os;\n"))
     wider = path + ".wider"
     for name, now, expected in (("less is forbidden", text % ("", "never module os;\n"), 1), ("nothing is", text % ("", ""), 1),
                                 ("the same", text % ("never m::Secret;\n", "never module os;\n"), 0)):
