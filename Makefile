@@ -251,9 +251,9 @@ $(eval $(call variant,asan,$(CLANG) -O1 -g $(SANITIZE),$(BUILD)/asan/tests/fuzz/
 $(eval $(call variant,fuzz,$(CLANG) -O1 -g -fsanitize=fuzzer-no-link $(SANITIZE),,-fsanitize=fuzzer))
 $(eval $(call variant,cov,$(CC) -O1 -g -DNDEBUG --coverage -fprofile-update=atomic,$(BUILD)/cov/tests/fuzz/replay.o,))
 $(eval $(call variant,pic,$(CC) $(CFLAGS) -fPIC,,))
-# For modules of CPython, which show nothing but their PyInit function.
-$(eval $(call variant,hidden,$(CC) $(CFLAGS) -fPIC -fvisibility=hidden,,))
-$(eval $(call variant,hidden-asan,$(CLANG) -O1 -g $(SANITIZE) -fPIC -fvisibility=hidden,,))
+# For modules of CPython, which show nothing but their PyInit function, and call into the interpreter all the time: without a stub each.
+$(eval $(call variant,hidden,$(CC) $(CFLAGS) -fPIC -fno-plt -fvisibility=hidden,,))
+$(eval $(call variant,hidden-asan,$(CLANG) -O1 -g $(SANITIZE) -fPIC -fno-plt -fvisibility=hidden,,))
 
 # The programs and the library that users see are those of variant `release`.
 $(BUILD)/policyc $(BUILD)/libupk.a $(BUILD)/unpickle $(BUILD)/upk-run: $(BUILD)/%: $(BUILD)/release/%

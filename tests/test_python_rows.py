@@ -205,6 +205,18 @@ def arrays_are_as_numpy_makes_them(build):
                             code, protocol, described(have), described(want)))
     made = module.loads(pickle.dumps([numpy.arange(400), numpy.arange(400)], 4))
     check(made[1].flags.owndata and made[1].base is None, "the second array was not made at once")
+    over = module.loads(pickle.dumps(numpy.arange(400), 5))
+    over[1] = 7
+    try:
+        over.base.obj.append(0)
+    except BufferError:
+        check(over.tolist()[:3] == [0, 7, 2], "an array over a bytearray: %r" % over[:3])
+    else:
+        check(False, "a bytearray moved away under its array")
+    readonly = numpy.arange(400)
+    readonly.flags.writeable = False
+    over = module.loads(pickle.dumps([readonly, readonly[200:]], 5))
+    check(type(over[0].base) is bytes and not over[0].flags.writeable, "an array over bytes: %r" % over[0].base)
     for code in b"?", b"b1", b"i1", b"u1", b"i2", b"u4", b"i8", b"f2", b"f8", b"c8", b"c16", b"f16", b"g", b"M8", b"S3":
         for order in b"<", b">", b"|", b"=":
             data = b"\x80\x02cnumpy\ndtype\n(U%c%sI00\nI01\ntR(K\x03U\x01%sNNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb." % (

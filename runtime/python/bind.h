@@ -146,10 +146,13 @@ int plan_traverse(struct plan *p, visitproc visit, void *arg);
 bool native_find(struct call *c, uint32_t form, struct plan *p);
 /* Make `o` natively: new reference; NULL without an exception: make it the other way. */
 PyObject *native_make(struct call *c, struct object *o, const struct plan *p);
-/* array.c.  What array_make needs: sets p->extra, NULL where the callable is not numpy's own; false: an exception is set. */
-bool array_find(struct plan *p, PyObject *class, PyObject *dtype);
+/* array.c.  What the next two need: sets p->extra.  `table`: the capsule of numpy's C functions, NULL none.  false: an exception is
+ * set. */
+bool array_find(struct plan *p, PyObject *class, PyObject *dtype, PyObject *table);
 /* An array by _reconstruct; whole, state included, where that can be (OBJECT_WHOLE).  As native_make. */
 PyObject *array_make(struct call *c, struct object *o, PyObject *extra);
+/* An array by _frombuffer, whose check has proved the arguments.  As native_make. */
+PyObject *array_over(struct call *c, const struct object *o, PyObject *extra);
 /* dtype.c.  Of dtype.kind: numbers, which hold no objects. */
 bool is_plain_kind(char kind);
 /* A dtype: does its state say what it is already? */

@@ -9,6 +9,8 @@
  */
 #include "build.h"
 
+#define INLINE __attribute__((always_inline)) static inline
+
 enum { SMALL_DICT = 64 /* pairs of a dict whose keys are cached */ };
 
 enum step { STEP_FULL, STEP_OPENED, STEP_PAUSED, STEP_FAILED };
@@ -41,7 +43,7 @@ static bool list_is_ours(struct call *c, const struct frame *f, uint32_t len) {
     return refuse_object(c, NULL, UPK_ERR_BUILDING, "code of the host changed a list that was being filled");
 }
 
-static enum step fill_list(struct call *c, struct builder *b, struct frame *f) {
+INLINE enum step fill_list(struct call *c, struct builder *b, struct frame *f) {
     struct usual *const usual = b->usual;
     PyObject *const into = f->into;
     const struct upk_value *const items = f->cell->items;
@@ -106,7 +108,7 @@ static inline PyObject *make_key(struct call *c, struct usual *usual, const stru
     return made ? made : text_key(c, v);
 }
 
-static enum step fill_dict(struct call *c, struct builder *b, struct frame *f) {
+INLINE enum step fill_dict(struct call *c, struct builder *b, struct frame *f) {
     struct usual *const usual = b->usual;
     PyObject *const into = f->into;
     PyObject *key = f->key;
@@ -161,7 +163,7 @@ static enum step fill_set(struct call *c, struct builder *b, struct frame *f) {
     return step_end(b, f, end);
 }
 
-static inline enum step fill(struct call *c, struct builder *b, struct frame *f) {
+INLINE enum step fill(struct call *c, struct builder *b, struct frame *f) {
     switch (f->kind) {
     case UPK_DICT: return fill_dict(c, b, f);
     case UPK_LIST: return fill_list(c, b, f);
@@ -174,7 +176,7 @@ static inline enum step fill(struct call *c, struct builder *b, struct frame *f)
 /* ---- when a container is full */
 
 /* What was made for the innermost open container, of which its frame's `next` is past.  Takes the reference. */
-static inline bool deliver(struct call *c, struct frame *f, PyObject *made) {
+INLINE bool deliver(struct call *c, struct frame *f, PyObject *made) {
     const uint32_t i = f->next - 1;
     switch (f->kind) {
     case UPK_DICT: {
@@ -213,7 +215,7 @@ static bool keys_full(struct call *c, struct frame *f) {
     return hashes_check(c, f->keys);
 }
 
-static inline bool finish(struct call *c, struct frame *f) {
+INLINE bool finish(struct call *c, struct frame *f) {
     const unsigned flags = f->cell->flags;
     switch (f->kind) {
     case UPK_DICT: return check_members(c, f, PyDict_GET_SIZE(f->into), f->cell->len / 2);
@@ -243,7 +245,7 @@ static bool open_later(struct call *c, struct builder *b) {
 }
 
 /* The innermost frame is full, and with it perhaps the next. */
-static inline bool close_frames(struct call *c, struct builder *b, size_t base, PyObject **root) {
+INLINE bool close_frames(struct call *c, struct builder *b, size_t base, PyObject **root) {
     struct frame *f = &b->frames[b->frame_count - 1];
     do {
         if (f->kind == UPK_INVALID) return keys_full(c, f);

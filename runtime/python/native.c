@@ -24,9 +24,9 @@ enum native_kind {
     NATIVE_UUID,     /* extra: (member int, member is_safe, members of SafeUUID by value) */
     NATIVE_ENUM,     /* extra: the members by value */
     NATIVE_ZONEINFO, /* extra: (class ZoneInfo, folders of zones) */
-    NATIVE_ARRAY,    /* extra: class numpy.ndarray */
-    NATIVE_EMPTY,    /* extra: array.c */
-    NATIVE_DTYPE     /* its state alone */
+    NATIVE_ARRAY,    /* extra of this and the next: array.c */
+    NATIVE_EMPTY,
+    NATIVE_DTYPE /* its state alone */
 };
 
 /* ---- finding out */
@@ -136,26 +136,21 @@ static unsigned find_zoneinfo(struct plan *p) {
     return p->extra ? NATIVE_ZONEINFO : NATIVE_NONE;
 }
 
-static unsigned find_array(struct plan *p) {
-    PyObject *const class = loaded_name("numpy", "ndarray");
-    if (class && PyType_Check(class)) {
-        p->extra = class;
-        return NATIVE_ARRAY;
-    }
-    Py_XDECREF(class);
-    return NATIVE_NONE;
-}
-
 static bool is_of_c(PyObject *class) {
     return PyType_Check(class) && !(((PyTypeObject *)class)->tp_flags & Py_TPFLAGS_HEAPTYPE);
 }
 
-static unsigned find_empty(struct plan *p) {
+/* What makes arrays; _reconstruct only where it is numpy's own, of C. */
+static unsigned find_array(struct plan *p, unsigned kind) {
     PyObject *const class = loaded_name("numpy", "ndarray"), *const dtype = loaded_name("numpy", "dtype");
-    if (class && dtype && is_of_c(class) && is_of_c(dtype)) (void)array_find(p, class, dtype);
+    PyObject *const table = loaded_name("numpy._core._multiarray_umath", "_ARRAY_API");
+    if (class && dtype && is_of_c(class) && is_of_c(dtype) &&
+        (kind == NATIVE_ARRAY || PyCFunction_Check(p->callable)))
+        (void)array_find(p, class, dtype, table);
     Py_XDECREF(class);
     Py_XDECREF(dtype);
-    return p->extra ? NATIVE_EMPTY : NATIVE_NONE;
+    Py_XDECREF(table);
+    return p->extra ? kind : NATIVE_NONE;
 }
 
 bool native_find(struct call *c, uint32_t form, struct plan *p) {
@@ -178,9 +173,9 @@ bool native_find(struct call *c, uint32_t form, struct plan *p) {
     } else if (f->verb == UPK_VERB_FUNC && f->check == UPK_CHECK_ZONEINFO) {
         kind = find_zoneinfo(p);
     } else if (f->verb == UPK_VERB_FUNC && f->check == UPK_CHECK_FROMBUFFER) {
-        kind = find_array(p);
+        kind = find_array(p, NATIVE_ARRAY);
     } else if (f->verb == UPK_VERB_FUNC && row_is(n, "numpy._core.multiarray", "_reconstruct")) {
-        kind = find_empty(p);
+        kind = find_array(p, NATIVE_EMPTY);
     }
     p->native = (uint8_t)kind;
     return !PyErr_Occurred();
@@ -310,26 +305,6 @@ static PyObject *make_zoneinfo(struct call *c, const struct object *o, const str
     return made;
 }
 
-/* As numpy.core.numeric._frombuffer: an array over the data. */
-static PyObject *make_array(struct call *c, const struct object *o, const struct plan *p) {
-    enum { SHAPE, DTYPE, BUFFER, OFFSET, STRIDES, ORDER, COUNT };
-    static const unsigned from[COUNT] = {[BUFFER] = 0, [DTYPE] = 1, [SHAPE] = 2, [ORDER] = 3};
-    const struct upk_cell *const a = object_args(o);
-    PyObject *given[COUNT + 1] = {NULL}, **const args = given + 1;
-    if (a->len != 4) return NULL;
-    bool good = true;
-    for (unsigned i = 0; i < COUNT && good; i++) {
-        struct upk_value v = {.kind = i == OFFSET ? UPK_INT : UPK_NONE};
-        if (i != OFFSET && i != STRIDES) v = a->items[from[i]];
-        args[i] = build_value(c, v);
-        good = args[i] != NULL;
-    }
-    PyObject *const made =
-        good ? PyObject_VectorcallDict(p->extra, args, COUNT | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL) : NULL;
-    for (unsigned i = 0; i < COUNT; i++) Py_XDECREF(args[i]);
-    return made;
-}
-
 static PyObject *make(struct call *c, struct object *o, const struct plan *p) {
     switch ((enum native_kind)p->native) {
     case NATIVE_DATE:
@@ -341,7 +316,7 @@ static PyObject *make(struct call *c, struct object *o, const struct plan *p) {
     case NATIVE_FRACTION: return make_fraction(o, p);
     case NATIVE_ENUM: return make_member(c, o, p);
     case NATIVE_ZONEINFO: return make_zoneinfo(c, o, p);
-    case NATIVE_ARRAY: return make_array(c, o, p);
+    case NATIVE_ARRAY: return array_over(c, o, p->extra);
     case NATIVE_EMPTY: return array_make(c, o, p->extra);
     case NATIVE_UUID: /* their states alone */
     case NATIVE_DTYPE:
