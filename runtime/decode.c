@@ -7,12 +7,12 @@
 #include "machine.h"
 #include "text.h"
 
-static bool refuse(struct upk_error *err, const struct upk_error *why) {
+__attribute__((cold)) static bool refuse(struct upk_error *err, const struct upk_error *why) {
     if (err) *err = *why;
     return false;
 }
 
-static bool misuse(struct upk_error *err, unsigned code, const char *detail) {
+__attribute__((cold)) static bool misuse(struct upk_error *err, unsigned code, const char *detail) {
     struct upk_error e;
     error_set(&e, code, 0, 0);
     (void)snprintf(e.detail, sizeof e.detail, "%s", detail);
@@ -202,23 +202,24 @@ static bool decode(const struct upk_policy *policy, const void *bytes, size_t le
     return ok || refuse(err, &m.error);
 }
 
-static bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
-    if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
+__attribute__((cold)) static bool version_misfits(struct upk_error *err) {
     struct upk_error e;
-    if (policy_is_of_this_version(policy) && !(policy->flags & ~(uint32_t)UPK_POLICY_FLAGS) &&
-        policy->budgets[UPK_BUDGET_NAME] <= UPK_NAME_MOST)
-        return true;
     error_version(&e);
     return refuse(err, &e);
 }
 
-/* A policy is not read under that a host did not agree to, or could not decide. */
-static bool host_suits(const struct upk_policy *policy, const struct upk_options *o, struct upk_error *err) {
+static inline bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
+    if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
+    const bool fits = policy_is_of_this_version(policy) && !(policy->flags & ~(uint32_t)UPK_POLICY_FLAGS) &&
+                      policy->budgets[UPK_BUDGET_NAME] <= UPK_NAME_MOST;
+    return fits || version_misfits(err);
+}
+
+static bool host_agrees(const struct upk_policy *policy, const struct upk_options *o, struct upk_error *err) {
     char who[sizeof err->policy + 8] = "";
     const uint32_t flags = o ? o->flags : 0;
     const bool asks = o && o->resolve;
     struct upk_error e;
-    if (policy->open_count < 2) return true;
     error_set(&e, 0, 0, 0);
     error_policy(&e, policy);
     (void)snprintf(who, sizeof who, "%s", e.policy);
@@ -226,6 +227,12 @@ static bool host_suits(const struct upk_policy *policy, const struct upk_options
         return misuse(err, UPK_ERR_CONSENT, who);
     if (asks || flags & UPK_INERT_NAMES) return true;
     return misuse(err, UPK_ERR_RESOLVER, who);
+}
+
+/* A policy is not read under that a host did not agree to, or could not decide. */
+static inline bool host_suits(const struct upk_policy *policy, const struct upk_options *o,
+                              struct upk_error *err) {
+    return policy->open_count < 2 || host_agrees(policy, o, err);
 }
 
 bool upk_decode(const struct upk_policy *policy, const void *bytes, size_t len,

@@ -176,6 +176,7 @@ struct upk_doc {
         used_up; /* some spelling (N8) was used up after it may have become a member: CELL_ODD is not exact for it */
     struct matcher *
         matcher; /* while decoding: matches objects as soon as they cannot change (shape.c); NULL not needed yet */
+    bool shares;     /* some value has VALUE_SHARED */
     size_t unjudged; /* objects that are neither matched yet nor a spelling */
     uint64_t expanded_budget;
     uint64_t stop_at; /* offset of STOP */

@@ -450,11 +450,31 @@ static bool same_keys(const struct upk_cell *c, const struct known_keys *known) 
 static struct known_keys *known_keys_of(struct machine *m, const struct upk_cell *c) {
     const struct upk_value first = c->items[0];
     const uint64_t word = (text_word(first.as.bytes, first.len) ^ c->len) * UINT64_C(0x9e3779b97f4a7c15);
-    return m->known_keys[(word >> 32) % KNOWN_KEYS];
+    const unsigned at = (unsigned)(word >> 32) % KNOWN_KEYS;
+    if (!(m->known_met >> at & 1)) {
+        m->known_met |= (uint16_t)(1u << at);
+        m->known_keys[at][0].dict = m->known_keys[at][1].dict = NULL;
+        m->known_keys[at][0].len = m->known_keys[at][1].len = 0;
+    }
+    return m->known_keys[at];
 }
 
-/* A few texts are compared with each other: most differ in length, or in the first of their bytes. */
+/* Six bits of a text that its length and its ends give. */
+static inline unsigned text_sign(struct upk_value v) {
+    if (v.len == 0) return 0;
+    return (v.len * 9 + v.as.bytes[0] * 5u + v.as.bytes[v.len - 1]) & 63;
+}
+
+/* A few texts are compared with each other where not all of them are told apart by their signs: most differ in length, or in the
+ * first of their bytes. */
 static bool few_distinct(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step) {
+    uint64_t seen = 0, again = 0;
+    for (uint32_t i = 0; i < c->len; i += step) {
+        const uint64_t bit = UINT64_C(1) << text_sign(c->items[i]);
+        again |= seen & bit;
+        seen |= bit;
+    }
+    if (!again) return true;
     for (uint32_t i = from; i < c->len; i += step) {
         const struct upk_value v = c->items[i];
         for (uint32_t k = 0; k < i; k += step) {

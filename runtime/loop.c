@@ -352,6 +352,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             ROOM();
             *sp = sp[-1];
             sp++->flags |= VALUE_SHARED;
+            m->shares = true;
             continue;
 
         case UPK_OP_MEMOIZE:
@@ -385,6 +386,7 @@ INLINE bool run(struct machine *m, const bool counting) {
             p += 4;
         get:
             ROOM();
+            m->shares = true;
             if (n < m->memo_len) {
                 uint64_t words[2];
                 memcpy(words, &m->memo[n], sizeof words);
@@ -410,6 +412,7 @@ INLINE bool run(struct machine *m, const bool counting) {
                 ROOM();
                 CALL(memo_get(m, key, m->sp));
                 sp++;
+                m->shares = true;
             }
             continue;
         }

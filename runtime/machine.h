@@ -110,8 +110,9 @@ struct machine {
 
     struct upk_cell **pending; /* large dicts and sets whose keys are checked at STOP */
     size_t pending_len, pending_cap;
-    struct known_keys known_keys[KNOWN_KEYS][2];
-    uint8_t key_lists; /* numbers given to them */
+    uint16_t known_met; /* of known_keys, a bit for each that was set */
+    uint8_t key_lists;  /* numbers given to them */
+    bool shares;        /* some value was taken from the memo, or doubled */
 
     struct upk_cell **work; /* scratch worklist */
     size_t work_len, work_cap;
@@ -139,7 +140,9 @@ struct machine {
     struct upk_value stack_room[STACK_FIRST], memo_room[MEMO_FIRST];
     uint32_t marks_room[MARKS_FIRST];
     struct name_slot names_room[NAMES_LISTED];
+    struct known_keys known_keys[KNOWN_KEYS][2];
 };
+_Static_assert(KNOWN_KEYS <= 16, "known_met has a bit for each");
 
 static inline uint64_t memo_count(const struct machine *m) {
     return m->memo_len - m->memo_gaps + m->sparse_count;

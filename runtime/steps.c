@@ -240,6 +240,7 @@ bool do_stop(struct machine *m) {
     m->doc->buffers_taken = m->next_buffer;
     m->doc->stop_at = offset_of(m, m->at);
     m->doc->events = m->events;
+    m->doc->shares = m->shares;
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 enum {
     MOST_BLOCKS = 24,
+    SMALL = 4096,                  /* bytes of the block that a small document takes */
     MOST_WASTE = 4,                /* a block is lent for no less than this part of its room */
     LARGEST_BLOCK = 4 << 20,       /* bytes of one that is kept */
     MOST_BYTES = 2 * LARGEST_BLOCK /* of all that are kept */
@@ -19,6 +20,7 @@ struct block {                         /* as aligned as malloc's own */
 };
 
 struct spare {
+    struct block *small; /* one such block, found without a search; NULL: there is none */
     size_t count, bytes;
     struct block *blocks[MOST_BLOCKS];
 };
@@ -42,14 +44,20 @@ void spare_give(struct host *h, struct spare *s) {
 
 void spare_free(struct spare *s) {
     if (!s) return;
+    free(s->small);
     for (size_t i = 0; i < s->count; i++) free(s->blocks[i]);
     free(s);
 }
 
 /* The smallest block that is kept with room for n bytes and not far more; NULL: there is none. */
 static struct block *block_find(struct spare *s, size_t n) {
-    struct block *best = NULL;
+    struct block *best = s->small;
     size_t at = 0;
+    if (best && best->room >= n && best->room / MOST_WASTE <= n) {
+        s->small = NULL;
+        return best;
+    }
+    best = NULL;
     for (size_t i = 0; i < s->count; i++) {
         struct block *const b = s->blocks[i];
         if (b->room < n || b->room / MOST_WASTE > n || (best && b->room >= best->room)) continue;
@@ -63,6 +71,10 @@ static struct block *block_find(struct spare *s, size_t n) {
 }
 
 static void block_keep(struct spare *s, struct block *b) {
+    if (!s->small && b->room <= SMALL) {
+        s->small = b;
+        return;
+    }
     if (s->count == MOST_BLOCKS || b->room > LARGEST_BLOCK || b->room > MOST_BYTES - s->bytes) {
         free(b);
         return;

@@ -10,6 +10,7 @@
 enum {
     LARGE = 512,     /* bytes from which a text is remembered when it is first met */
     KEY_MOST = 64,   /* bytes of a key that is cached */
+    KEY_SHORT = 16,  /* bytes of one that is compared in line */
     PLACE_MOST = 256 /* bytes of what the module may hold on to for its place */
 };
 
@@ -145,33 +146,57 @@ PyObject *text_other(struct call *c, struct upk_value v) {
 
 /* ---- keys */
 
-static inline size_t key_slot(const uint8_t *p, size_t n) {
-    uint64_t h = text_word(p, n) ^ n;
-    if (n > 8) h = h * UINT64_C(0x9e3779b97f4a7c15) ^ text_word(p + n - 8, 8);
-    return (size_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 54) % USUAL_KEYS;
+/* A short text as two words, which with its length are all of it; of a longer one its ends. */
+struct ends {
+    uint64_t first, last;
+};
+
+static inline struct ends ends_of(const uint8_t *p, size_t n) {
+    return (struct ends){text_word(p, n), n > 8 ? text_word(p + n - 8, 8) : 0};
 }
 
-static PyObject *key_by_text(struct call *c, struct upk_value v) {
-    PyObject **const slot = &c->builder->usual->keys[key_slot(v.as.bytes, v.len)];
-    PyObject *key = *slot;
-    if (key && (size_t)PyUnicode_GET_LENGTH(key) == v.len &&
-        text_same(PyUnicode_1BYTE_DATA(key), v.as.bytes, v.len)) {
-        Py_INCREF(key);
-        return key;
-    }
-    key = text_str(c, v);
+static inline PyObject **key_slot(const struct call *c, struct ends e, size_t n) {
+    const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
+    return &c->builder->usual->keys[(((e.first ^ n) * k ^ e.last) * k >> 54) % USUAL_KEYS];
+}
+
+/* What is not in its place yet. */
+__attribute__((noinline)) static PyObject *key_make(struct call *c, struct upk_value v, PyObject **slot) {
+    PyObject *const key = text_str(c, v);
     if (!key) return NULL;
     Py_INCREF(key);
     PyObject *const old = *slot;
     *slot = key;
     Py_XDECREF(old);
+    if (c->doc->shares) place_set(c->builder, v, key);
     return key;
 }
 
-PyObject *text_key(struct call *c, struct upk_value v) {
-    if (!(v.flags & VALUE_ASCII) || v.len > KEY_MOST) return text_str(c, v);
-    PyObject *const key = key_by_text(c, v);
-
-    if (key) place_set(c->builder, v, key); /* the stream may refer to it */
+/* A key that the stream may refer to later. */
+__attribute__((noinline)) static PyObject *key_shared(struct call *c, struct upk_value v, PyObject *key) {
+    place_set(c->builder, v, key);
     return key;
+}
+
+/* What calls others stands apart, so that a key which is there costs no saving of registers. */
+__attribute__((noinline)) static PyObject *key_long(struct call *c, struct upk_value v) {
+    if (v.len > KEY_MOST) return text_str(c, v);
+    PyObject **const slot = key_slot(c, ends_of(v.as.bytes, v.len), v.len), *const key = *slot;
+    if (!key || (size_t)PyUnicode_GET_LENGTH(key) != v.len ||
+        memcmp(PyUnicode_1BYTE_DATA(key), v.as.bytes, v.len) != 0)
+        return key_make(c, v, slot);
+    Py_INCREF(key);
+    return c->doc->shares ? key_shared(c, v, key) : key;
+}
+
+PyObject *text_key(struct call *c, struct upk_value v) {
+    if (!(v.flags & VALUE_ASCII)) return text_str(c, v);
+    if (v.len > KEY_SHORT) return key_long(c, v);
+    const struct ends e = ends_of(v.as.bytes, v.len);
+    PyObject **const slot = key_slot(c, e, v.len), *const key = *slot;
+    if (!key || (size_t)PyUnicode_GET_LENGTH(key) != v.len) return key_make(c, v, slot);
+    const struct ends have = ends_of(PyUnicode_1BYTE_DATA(key), v.len);
+    if (((have.first ^ e.first) | (have.last ^ e.last)) != 0) return key_make(c, v, slot);
+    Py_INCREF(key);
+    return c->doc->shares ? key_shared(c, v, key) : key;
 }
