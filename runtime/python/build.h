@@ -34,9 +34,11 @@ struct frame {
     PyObject *keys;     /* strong; of those that hash: their keys, a tuple, where they had to be made first */
     uint32_t next, end; /* positions in cell->items: what comes next, and where signals are looked at */
     uint32_t before;    /* of those that hash: members that it had */
-    uint8_t kind;       /* the cell's; UPK_INVALID: `keys` is being filled */
+    uint8_t kind;       /* the cell's; UPK_INVALID: `keys` is being filled; CHAIN: as chain_close has it */
     bool apart;         /* it stands where it belongs: nothing takes it when it is full */
 };
+
+enum { CHAIN = 0xff }; /* frame.kind */
 
 /* What is done later: the smallest `when` first, of equal ones the largest `then`. */
 struct entry {
@@ -66,7 +68,7 @@ struct builder {
     size_t frame_count, frame_room;
     struct frame *later; /* found in an open tuple: filled when that is full */
     size_t later_count, later_room;
-    bool opened;     /* NULL of a maker means that it has opened a frame */
+    unsigned opened; /* NULL of a maker means that it has opened so many frames */
     PyObject **kept; /* strong; what cells and the maps below refer to */
     size_t kept_count, kept_room;
     struct pair_map texts[2];     /* of view and length to an index in `kept`: str; bytes and ints */
@@ -93,14 +95,17 @@ void gc_stop(struct builder *b);                                /* until the bui
 /* Is nothing done between the call of `o`, which is being done, and its BUILD? */
 bool nothing_before_state(const struct call *c, const struct object *o);
 
-/* value.c.  Make what is no scalar: a new reference, or NULL, and builder->opened is set: a container was opened. */
+/* value.c.  Make what is no scalar: a new reference, or NULL, and builder->opened says how many frames were
+ * opened for it; 0: an exception is set. */
 PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple);
 /* A container, as value_other. */
 PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple);
-/* The outermost container that was opened, filled. */
+/* What was opened, filled. */
 PyObject *value_fill(struct call *c);
 /* A frame for a container that is there and empty; NULL: an exception is set. */
 struct frame *frame_open(struct call *c, struct upk_cell *cell, PyObject *into);
+/* Containers of one member each: the innermost, whose member is made (taken), and those around it, by way of `host`. */
+PyObject *chain_close(struct call *c, const struct upk_cell *innermost, PyObject *member);
 PyObject *list_new(const struct upk_cell *cell, uint32_t n); /* empty, with room for n of its members */
 /* Is it hidden from the garbage collector while it is filled?  A list of one member is empty or full, never half full. */
 static inline bool list_is_hidden(const struct upk_cell *cell) {
@@ -146,6 +151,12 @@ static inline PyObject *value_int(struct usual *usual, int64_t i) {
     if (!made) return usual_int(usual, i);
     Py_INCREF(made);
     return made;
+}
+
+/* STR, as text_key. */
+static inline PyObject *value_key(struct call *c, struct usual *usual, struct upk_value v) {
+    PyObject *const made = v.flags & VALUE_SHARED ? place_find(c->builder, usual, v) : NULL;
+    return made ? made : text_key(c, v);
 }
 
 /* Any value; scalars in line.  As value_other. */

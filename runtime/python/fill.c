@@ -17,12 +17,16 @@ enum step { STEP_FULL, STEP_OPENED, STEP_PAUSED, STEP_FAILED };
 
 /* ---- one container, as far as it goes without another */
 
-/* What a maker's NULL means: the frame, now the last but one, goes on at `next` when the container that was opened is full.  All
- * frames may have moved. */
+/* Below those that were opened.  All frames may have moved. */
+static inline struct frame *frame_below(const struct builder *b) {
+    return &b->frames[b->frame_count - 1 - b->opened];
+}
+
+/* What a maker's NULL means: the frame goes on at `next` when what was opened above it is full. */
 static inline enum step step_inner(struct builder *b, uint32_t next) {
     if (!b->opened) return STEP_FAILED;
-    b->opened = false;
-    b->frames[b->frame_count - 2].next = next;
+    frame_below(b)->next = next;
+    b->opened = 0;
     return STEP_OPENED;
 }
 
@@ -97,15 +101,13 @@ static inline bool put_pair(struct call *c, PyObject *dict, PyObject *key, PyObj
 
 static inline PyObject *make_key(struct call *c, struct usual *usual, const struct frame *f, uint32_t i) {
     const struct upk_value v = f->cell->items[i];
-    PyObject *made;
     if (f->keys) {
-        made = PyTuple_GET_ITEM(f->keys, (Py_ssize_t)(i / 2));
+        PyObject *const made = PyTuple_GET_ITEM(f->keys, (Py_ssize_t)(i / 2));
         Py_INCREF(made);
         return made;
     }
     if (v.kind != UPK_STR || f->cell->len > 2 * SMALL_DICT) return value_make(c, usual, v, false);
-    made = v.flags & VALUE_SHARED ? place_find(c->builder, usual, v) : NULL;
-    return made ? made : text_key(c, v);
+    return value_key(c, usual, v);
 }
 
 INLINE enum step fill_dict(struct call *c, struct builder *b, struct frame *f) {
@@ -123,13 +125,12 @@ INLINE enum step fill_dict(struct call *c, struct builder *b, struct frame *f) {
         }
         PyObject *const value = value_make(c, usual, items[i++], false);
         if (!value) {
-            const enum step step = step_inner(b, i);
-            if (step == STEP_OPENED) {
-                b->frames[b->frame_count - 2].key = key;
+            if (b->opened) {
+                frame_below(b)->key = key;
             } else {
                 Py_DECREF(key);
             }
-            return step;
+            return step_inner(b, i);
         }
         if (!put_pair(c, into, key, value)) return STEP_FAILED;
         key = NULL;
@@ -169,6 +170,7 @@ INLINE enum step fill(struct call *c, struct builder *b, struct frame *f) {
     case UPK_LIST: return fill_list(c, b, f);
     case UPK_TUPLE: return fill_tuple(c, b, f);
     case UPK_INVALID: return fill_keys(c, b, f);
+    case CHAIN: return STEP_FULL;
     default: return fill_set(c, b, f);
     }
 }
@@ -193,6 +195,7 @@ INLINE bool deliver(struct call *c, struct frame *f, PyObject *made) {
         set_size(f->into, (Py_ssize_t)i + 1);
         return true;
     case UPK_TUPLE: PyTuple_SET_ITEM(f->into, (Py_ssize_t)i, made); return true;
+    case CHAIN: f->into = chain_close(c, f->cell, made); return f->into != NULL;
     case UPK_INVALID:
         PyTuple_SET_ITEM(f->keys, (Py_ssize_t)(f->cell->kind == UPK_DICT ? i / 2 : i), made);
         return true;
@@ -226,6 +229,7 @@ INLINE bool finish(struct call *c, struct frame *f) {
     case UPK_TUPLE:
         if (flags & CELL_HAS_CELL) PyObject_GC_Track(f->into);
         return !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
+    case CHAIN: return true;
     default:
         if (!check_members(c, f, PySet_GET_SIZE(f->into), f->cell->len)) return false;
         return f->kind == UPK_SET || !(flags & CELL_SHARED) || remember(c, f->cell, f->into);

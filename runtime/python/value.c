@@ -148,7 +148,82 @@ static PyObject *container_waiting(struct call *c, struct upk_cell *cell) {
     return NULL;
 }
 
+/* ---- chains
+ *
+ * A list or dict of one member is made when that is there, so those that stand one within the other need one frame together, or
+ * none.  None of them is ever found empty. */
+
+static inline bool is_single(const struct builder *b, const struct upk_cell *cell) {
+    if ((cell->flags & (CELL_HOSTED | CELL_SHARED | CELL_HAS_CELL)) != CELL_HAS_CELL || cell->index > b->done)
+        return false;
+    if (cell->kind == UPK_LIST) return cell->len == 1;
+    return cell->kind == UPK_DICT && cell->len == 2 && cell->items[0].kind == UPK_STR;
+}
+
+/* Takes the reference to the member. */
+static inline PyObject *single_new(struct call *c, const struct upk_cell *cell, PyObject *member) {
+    struct builder *const b = c->builder;
+    uint64_t bytes;
+    PyObject *const made = container_new(cell, cell->len, &bytes);
+    bool good = made != NULL;
+    b->memory += bytes;
+    b->until_signals -= b->until_signals != 0;
+    if (++b->containers == MANY_CONTAINERS) gc_stop(b);
+    good = good && (b->memory <= b->most_memory || refuse_too_large(c));
+    if (good && cell->kind == UPK_LIST) {
+        ((PyListObject *)made)->ob_item[0] = member;
+        set_size(made, 1);
+        return made;
+    }
+    PyObject *const key = good ? value_key(c, b->usual, cell->items[0]) : NULL;
+    good = key && (PyDict_SetItem(made, key, member) == 0 || refuse_exception(c, NULL, NULL));
+    Py_XDECREF(key);
+    Py_DECREF(member);
+    if (good) return made;
+    Py_XDECREF(made);
+    return NULL;
+}
+
+PyObject *chain_close(struct call *c, const struct upk_cell *innermost, PyObject *member) {
+    for (const struct upk_cell *cell = innermost; cell && member; cell = cell->host)
+        member = single_new(c, cell, member);
+    return member;
+}
+
+static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_tuple);
+
+static PyObject *chain_make(struct call *c, struct upk_cell *outermost) {
+    struct builder *const b = c->builder;
+    struct upk_cell *cell = outermost;
+    struct upk_value member = cell->items[cell->len - 1];
+    cell->host = NULL;
+    while (kind_is_container(member.kind) && is_single(b, member.as.cell)) {
+        member.as.cell->host = cell;
+        cell = member.as.cell;
+        member = cell->items[cell->len - 1];
+    }
+    struct frame *f = frame_push(c, cell, NULL);
+    if (!f) return NULL;
+    f->kind = CHAIN;
+    f->next = f->end = cell->len;
+    /* A spelling may stand for a container, but for none of these. */
+    PyObject *const made = kind_is_container(member.kind) ? container_make(c, member.as.cell, false)
+                                                          : value_other(c, member, false);
+    if (b->opened) {
+        b->opened++;
+        return NULL;
+    }
+    b->frame_count--;
+    return made ? chain_close(c, cell, made) : NULL;
+}
+
 PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple) {
+    return !in_tuple && is_single(c->builder, cell) ? chain_make(c, cell) : container_make(c, cell, in_tuple);
+}
+
+/* ---- one container */
+
+static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_tuple) {
     struct builder *const b = c->builder;
     const unsigned flags = cell->flags;
     if (flags & CELL_HOSTED) return hosted(cell);
@@ -175,7 +250,7 @@ PyObject *value_container(struct call *c, struct upk_cell *cell, bool in_tuple) 
             return made;
         }
     } else if (good && frame_push(c, cell, made)) {
-        b->opened = true;
+        b->opened = 1;
         return NULL;
     }
     Py_DECREF(made);
@@ -291,8 +366,9 @@ PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple) {
 
 PyObject *value_fill(struct call *c) {
     PyObject *made;
-    c->builder->opened = false;
-    (void)fill_open(c, c->builder->frame_count - 1, &made);
+    const size_t base = c->builder->frame_count - c->builder->opened;
+    c->builder->opened = 0;
+    (void)fill_open(c, base, &made);
     return made;
 }
 
