@@ -161,7 +161,10 @@ uint8_t *mem_chunk(struct mem *m, uint8_t *last, size_t n);
 /* Make room for `need` members in all; false: out of memory, the cell is unchanged. */
 bool mem_grow_items(struct mem *m, struct upk_cell *cell, uint32_t need);
 /* Give back what large arrays do not use. */
-void mem_trim(struct mem *m);
+void mem_trim_large(struct mem *m);
+static inline void mem_trim(struct mem *m) {
+    if (m->large) mem_trim_large(m);
+}
 
 struct upk_doc {
     struct mem mem;

@@ -375,7 +375,7 @@ static bool keys_defer(struct machine *m, struct upk_cell *c) {
     return true;
 }
 
-bool keys_finish(struct machine *m) {
+bool keys_check_pending(struct machine *m) {
     for (size_t i = 0; i < m->pending_len; i++) {
         const struct upk_cell *c = m->pending[i];
         if (large_distinct(m, c, c->kind == UPK_DICT ? 2 : 1)) continue;

@@ -246,7 +246,9 @@ static inline uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n,
 
 /* The members c.items[from .. len) are new (every second one of a dict): refuse unhashable ones, and with a policy equal ones. */
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from);
-bool keys_finish(struct machine *m); /* at STOP: those that were put off */
+bool keys_check_pending(struct machine *m);
+/* At STOP: those that were put off. */
+static inline bool keys_finish(struct machine *m) { return m->pending_len == 0 || keys_check_pending(m); }
 void keys_free(struct machine *m);
 enum { KEY_BYTES_A_VALUE = 64 }; /* so many bytes of text in a key cost as much as a value */
 /* Names as keys: same_name.c. */

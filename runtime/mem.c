@@ -202,7 +202,7 @@ bool mem_grow_items(struct mem *m, struct upk_cell *cell, uint32_t need) {
     return true;
 }
 
-void mem_trim(struct mem *m) {
+void mem_trim_large(struct mem *m) {
     for (struct mem_block *b = m->large, *next; b; b = next) {
         next = b->next;
         if (b->owner->cap - b->owner->len > b->owner->len / 16) (void)large_resize(m, b, b->owner->len);

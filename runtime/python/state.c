@@ -82,10 +82,16 @@ static bool set_in_dict(struct call *c, const struct object *o, PyObject *inst, 
     return good || refuse_exception(c, o, NULL);
 }
 
-static bool set_plain(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
-                      PyObject *value) {
-    if (k->member) return set_in_dict(c, o, inst, k, value);
-    return PyObject_GenericSetAttr(inst, k->key, value) == 0 || refuse_exception(c, o, NULL);
+/* What few attributes need, out of the way of the others. */
+__attribute__((noinline)) static bool set_hidden(struct call *c, const struct object *o, PyObject *inst,
+                                                 const struct state_key *k, PyObject *value) {
+    return k->member ? set_in_dict(c, o, inst, k, value) : refuse_exception(c, o, NULL);
+}
+
+static inline bool set_plain(struct call *c, const struct object *o, PyObject *inst,
+                             const struct state_key *k, PyObject *value) {
+    return (!k->member && PyObject_GenericSetAttr(inst, k->key, value) == 0) ||
+           set_hidden(c, o, inst, k, value);
 }
 
 static bool set_slot(struct call *c, const struct object *o, PyObject *inst, const struct state_key *k,
@@ -113,7 +119,8 @@ __attribute__((always_inline)) static inline bool set_all(struct call *c, const 
                                                           struct plan *p, PyObject *inst,
                                                           const struct upk_cell *dict, set_fn *set) {
     for (uint32_t i = 0; i < dict->len; i += 2) {
-        if (!value_is_str(dict->items[i]))
+        /* Of keys without a number: those that are known are all str. */
+        if (!dict->op && !value_is_str(dict->items[i]))
             return refuse_object(c, o, UPK_ERR_BUILDING, "a state key is no str");
         PyObject *const value = value_whole(c, dict->items[i + 1]);
         if (!value) return false;
