@@ -560,6 +560,30 @@ def deepest(g):
     check(True, "")
 
 
+def chains(g):
+    """Lists and dicts of one member each, one within the other, around anything."""
+    def around(value, kinds):
+        for kind in kinds:
+            value = [value] if kind == "l" else {"key of a dict" if kind == "D" else "k": value}
+        return value
+
+    shared, cyclic = ["s"], []
+    cyclic.append([{"k": cyclic}])
+    ends = [7, "x", "k", None, 2.5, b"b", [], {}, (), [1, 2], {"a": 1, "b": 2}, {1: 2}, {(1, 2): [[3]]}, ([1],), ([[1]], 2), {1, 2},
+            frozenset((1,)), Node(a=[[1]]), Node(a={"k": [{"k": 1}]}), shared, [shared, shared], [[1], [2]], [[[1]], [[2]]],
+            {"k": [{"k": [1, [2]]}], "m": [[{"n": 1}]]}, cyclic, [Node(a=1), [[Node(b=[[2]])]]]]
+    for end in ends:
+        for kinds in ("l", "d", "ll", "dl", "ld", "lldd", "DdDl", "l" * 20):
+            for value in (around(end, kinds), [around(end, kinds), shared, 1], (around(end, kinds),), Node(a=around(end, kinds))):
+                for protocol in range(2, 6):
+                    data = pickle.dumps(value, protocol)
+                    said = difference(pickle.loads(data), g.loads(data))
+                    check(said is None, "%s around %r, protocol %d: %s" % (kinds, end, protocol, said))
+    later = b"\x80\x02]q\x00cbuilder_samples\nNode\n)\x81q\x01}X\x01\x00\x00\x00ah\x00sb0]}X\x01\x00\x00\x00k]K\x01asaah\x01\x86."
+    made = g.loads(later)
+    check(made[0] == [[{"k": [1]}]] and made[1].a is made[0], "a chain that is filled later: %r" % (made,))
+
+
 def signals_are_looked_at(g):
     data = pickle.dumps([[i] for i in range(400000)] + [{Key("last"): 1}], 4)
 
@@ -688,7 +712,7 @@ def every_allocation_fails_once(g):
     # No bytearray: when CPython has no memory for its bytes, it looks at a count that it has not set.
     values = [[1, 2.5, "abc", 1 << 70, b"xyz"], {"k%d" % i: [i, (i, [i])] for i in range(12)}, dict(loops())["all know all"][:3],
               {(i, str(i)): i for i in range(70)}, {Key("a"), Key("b")}, ["x" * 600] * 3, Bag([1, Bag([2])]),
-              Table({"a": Table()}), Logged(1, [2]), [[[[[[[[[[1]]]]]]]]]], frozenset([(1,), frozenset([2])]), [([[]],)]]
+              Table({"a": Table()}), Logged(1, [2]), [[[[[[[[[[1]]]]]]]]]], [{"k": [{"m": [[1, [2]]]}]}], frozenset([(1,), frozenset([2])]), [([[]],)]]
     for value in values:
         data = pickle.dumps(value, 4)
         g.loads(data)
@@ -712,7 +736,7 @@ def every_allocation_fails_once(g):
     check(difference(values[1], g.loads(pickle.dumps(values[1], 4))) is None, "after failures")
 
 
-TESTS = (plain_round_trips, order_of_pairs, python2_texts, shared_values, cycles, random_graphs, order_of_calls,
+TESTS = (plain_round_trips, order_of_pairs, chains, python2_texts, shared_values, cycles, random_graphs, order_of_calls,
          items_go_in_together, popped_objects_are_made_too, growing_containers, host_appends_meanwhile, nothing_is_seen_half_full, texts_from_the_memo,
          out_of_band, persistent_ids, floods, equal_keys, failing_code, unhashable_objects, memory_budget, deep_values, deepest,
          signals_are_looked_at, threads_build_at_once, loads_within_loads, collector_is_left_alone, nothing_is_left, every_allocation_fails_once)

@@ -185,8 +185,11 @@ static inline PyObject *single_new(struct call *c, const struct upk_cell *cell, 
 }
 
 PyObject *chain_close(struct call *c, const struct upk_cell *innermost, PyObject *member) {
-    for (const struct upk_cell *cell = innermost; cell && member; cell = cell->host)
+    struct builder *const b = c->builder;
+    for (const struct upk_cell *cell = innermost; cell && member; cell = cell->host) {
         member = single_new(c, cell, member);
+        if (!b->until_signals && member && !look_at_signals(b)) Py_CLEAR(member);
+    }
     return member;
 }
 
