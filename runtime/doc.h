@@ -324,6 +324,11 @@ void error_made(struct upk_error *err, const struct upk_policy *policy, const st
 void error_advise(struct upk_error *err, const struct upk_policy *policy, unsigned protocol,
                   const char *part);
 
+/* ---- a secret for hashing (hash.c) */
+
+/* Who cannot know it cannot aim for collisions.  Where the kernel has none to give, two addresses must do. */
+void secret_draw(uint64_t secret[2], const void *here, const void *there);
+
 /* ---- numbers and text (number.c, utf8.c) */
 
 static inline uint64_t add_saturated(uint64_t a, uint64_t b) {

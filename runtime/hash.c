@@ -7,13 +7,18 @@
 
 #include "machine.h"
 
-/* A secret for hashing: an attacker who cannot know it cannot aim for collisions.  Where the kernel has none to give, the
- * addresses of this decode must do. */
+void secret_draw(uint64_t secret[2], const void *here, const void *there) {
+    if (getrandom(secret, 2 * sizeof *secret, GRND_NONBLOCK) == (ssize_t)(2 * sizeof *secret)) return;
+    secret[0] = (uint64_t)(uintptr_t)here * UINT64_C(0x9e3779b97f4a7c15);
+    secret[1] = (uint64_t)(uintptr_t)there;
+}
+
 void machine_secret(struct machine *m) {
     if (m->has_secret) return;
-    if (getrandom(m->secret, sizeof m->secret, GRND_NONBLOCK) != (ssize_t)sizeof m->secret) {
-        m->secret[0] = (uint64_t)(uintptr_t)m * UINT64_C(0x9e3779b97f4a7c15);
-        m->secret[1] = (uint64_t)(uintptr_t)m->start ^ (uint64_t)(uintptr_t)m->doc->mem.blocks;
+    if (m->options->secret) {
+        memcpy(m->secret, m->options->secret, sizeof m->secret);
+    } else {
+        secret_draw(m->secret, m, m->doc->mem.blocks);
     }
     m->secret[1] |= 1;
     m->has_secret = true;

@@ -227,7 +227,7 @@ bool read_text(struct machine *m, const uint8_t *p, size_t n, struct upk_value *
 bool memo_put(struct machine *m, uint64_t key, struct upk_value v);
 bool memo_get(struct machine *m, uint64_t key, struct upk_value *out);
 
-void machine_secret(struct machine *m); /* draw the secret; before the first hash */
+void machine_secret(struct machine *m); /* before the first hash: the host's, or a new one */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b) {
     __extension__ unsigned __int128 product = (unsigned __int128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);

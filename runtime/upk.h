@@ -312,6 +312,9 @@ struct upk_options {
     /* NULL: under a policy that asks for names nothing is decoded, but with UPK_INERT_NAMES. */
     upk_resolve_fn resolve;
     void *resolve_ctx;
+    /* Two random words for hashing, which whoever writes pickles cannot know, of a host that decodes often.  NULL: the kernel is asked
+     * for them by each decode that needs them. */
+    const uint64_t *secret;
 };
 
 /* Decode `len` bytes under `policy`.  On success *doc is owned by the caller (upk_doc_free). */

@@ -65,6 +65,7 @@ struct host {
     PyObject *unpickling_error, *pickle_error; /* pickle's */
     struct spare *spare;                       /* NULL: a call has it */
     struct usual *usual;                       /* text.c; NULL: nothing was built yet */
+    uint64_t secret[2]; /* of all decodes: to ask the kernel takes longer than many do */
 };
 /* NULL only where the module's import has failed. */
 struct host *host_of(PyObject *module);

@@ -104,6 +104,7 @@ int upk_py_exec(PyObject *module, const struct upk_py_module *definition) {
     }
     *(struct host **)PyModule_GetState(module) = h;
     h->definition = definition;
+    secret_draw(h->secret, h, module);
     bool good =
         errors_make(h, module) && file_words_find(h) && policy_type_make(h, module) && add_errors(module, h);
     for (size_t i = 0; i < definition->channel_count && good; i++)

@@ -24,6 +24,7 @@ bool call_begin(struct call *c, struct guard *g, const struct arguments *a, size
     c->options.allocator = &c->allocator;
     c->options.buffers = c->taken.bytes;
     c->options.buffer_count = c->taken.count;
+    c->options.secret = g->host->secret;
     c->options.persid = persid_allowed;
     c->options.persid_ctx = c;
     if (g->policy->open_count > 1) {

@@ -102,6 +102,30 @@ static void the_host_is_asked_for_each_persistent_id(void **state) {
     }
 }
 
+static void a_host_may_bring_the_secret(void **state) {
+    (void)state;
+    static const uint64_t secrets[][2] = {
+        {0, 0}, {UINT64_MAX, UINT64_MAX}, {1, UINT64_C(0x9e3779b97f4a7c15)}};
+    enum { KEYS = 100 }; /* so many are hashed */
+    char stream[3 * KEYS + 4] = "}(";
+    for (unsigned i = 0; i < KEYS; i++) {
+        const char pair[] = {'K', (char)i, 'N'};
+        memcpy(stream + 2 + 3 * i, pair, sizeof pair);
+    }
+    memcpy(stream + 2 + 3 * KEYS, "u.", 2);
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+        const struct upk_options options = {.secret = secrets[i]};
+        struct upk_error err;
+        struct upk_doc *doc = decode(&values, stream, sizeof stream, &options);
+        upk_doc_free(doc);
+        stream[2 + 3 * 7 + 1] = KEYS - 1;
+        doc = NULL;
+        assert_false(upk_decode(&values, stream, sizeof stream, &options, &doc, &err));
+        assert_int_equal(err.code, UPK_ERR_EQUAL_KEYS);
+        stream[2 + 3 * 7 + 1] = 7;
+    }
+}
+
 static void a_document_knows_what_it_holds(void **state) {
     (void)state;
     struct upk_doc *small = DECODE(&values, "N."), *copied;
@@ -244,7 +268,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trial_set_up, trial_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(buffers_are_those_that_were_given),        TEST(trailing_bytes_are_left_alone_when_allowed),
-        TEST(the_host_is_asked_for_each_persistent_id), TEST(a_document_knows_what_it_holds),
+        TEST(the_host_is_asked_for_each_persistent_id), TEST(a_host_may_bring_the_secret),
+        TEST(a_document_knows_what_it_holds),
         TEST(a_scan_counts_what_a_stream_needs),        TEST(check_and_decode_agree),
         TEST(dangerous_names_are_those_of_the_list),
     };
