@@ -267,10 +267,13 @@ static void check_and_decode_agree(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trial_set_up, trial_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(buffers_are_those_that_were_given),        TEST(trailing_bytes_are_left_alone_when_allowed),
-        TEST(the_host_is_asked_for_each_persistent_id), TEST(a_host_may_bring_the_secret),
+        TEST(buffers_are_those_that_were_given),
+        TEST(trailing_bytes_are_left_alone_when_allowed),
+        TEST(the_host_is_asked_for_each_persistent_id),
+        TEST(a_host_may_bring_the_secret),
         TEST(a_document_knows_what_it_holds),
-        TEST(a_scan_counts_what_a_stream_needs),        TEST(check_and_decode_agree),
+        TEST(a_scan_counts_what_a_stream_needs),
+        TEST(check_and_decode_agree),
         TEST(dangerous_names_are_those_of_the_list),
     };
 #undef TEST
