@@ -39,9 +39,11 @@ uint32_t diag_add_source(struct diag *d, const struct source *s) {
 
 size_t diag_error_count(const struct diag *d) { return d->error_count; }
 
+static bool has_reader(const struct diag *d) { return d->sink.write != NULL || d->sink.see != NULL; }
+
 const char *diag_quote(struct diag *d, struct text t) {
     enum { WORST = 10 }; /* \u{10FFFF} */
-    if (d->sink.write == NULL) {
+    if (!has_reader(d)) {
         return "";
     }
     char *out = mem_alloc(&d->mem, QUOTE_CHARS + 1, WORST);
@@ -77,7 +79,7 @@ const char *diag_quote(struct diag *d, struct text t) {
 /* NULL where there is no room or nobody reads. */
 static const char *format_message(struct diag *d, const char *format, va_list args) {
     char line[MESSAGE_BYTES];
-    if (d->sink.write == NULL) {
+    if (!has_reader(d)) {
         return NULL;
     }
     int n = vsnprintf(line, sizeof line, format, args);
@@ -91,7 +93,12 @@ static const char *format_message(struct diag *d, const char *format, va_list ar
 static void error_add(struct diag *d, struct span at, enum diag_code code, const char *format, va_list args) {
     d->error_count++;
     d->last_kept = false;
-    if (d->record_count >= DIAG_MOST_ERRORS || d->sink.write == NULL) {
+    const bool kept = d->record_count < DIAG_MOST_ERRORS && d->sink.write != NULL;
+    const char *const message = kept || d->sink.see != NULL ? format_message(d, format, args) : NULL;
+    if (d->sink.see != NULL) {
+        d->sink.see(d->sink.context, at, message);
+    }
+    if (!kept) {
         return;
     }
     struct diag_record *grown =
@@ -103,7 +110,7 @@ static void error_add(struct diag *d, struct span at, enum diag_code code, const
     struct diag_record *r = &d->records[d->record_count];
     *r = (struct diag_record){.at = at, .code = code, .order = d->record_count};
     d->record_count++;
-    r->message = format_message(d, format, args);
+    r->message = message;
     d->last_kept = true;
 }
 

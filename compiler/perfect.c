@@ -1,4 +1,4 @@
-/* Perfect-hash tables: choice of the digest, buckets, gperf's association values, proof.
+/* Perfect-hash tables: choice of the digest, buckets, association values from gperf or peel.h, proof.
  *
  * Layer: see perfect.h.  One gperf run over all keys grows with their square, so keys go to buckets of about
  * KEYS_PER_BUCKET by the digest's high half, and each bucket is a run of its own over three bytes of the
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gperf.h"
+#include "peel.h"
 
 enum {
     KEYS_PER_BUCKET = 48,
@@ -29,6 +30,7 @@ struct builder {
     size_t *first;                     /* of each bucket in `order`; one more at the end */
     uint8_t (*chars)[GPERF_CHARS];     /* in the order of `order` */
     struct gperf_job *jobs;            /* one for each bucket */
+    bool in_process;                   /* without gperf */
 };
 
 /* splitmix64: a stream of well-mixed numbers from a counter. */
@@ -310,13 +312,19 @@ static bool every_key_is_found(const struct builder *b, const struct upk_keys *t
     return true;
 }
 
+static enum gperf_status find_values(const struct builder *b, size_t jobs, int *error) {
+    if (!b->in_process) return gperf_solve(b->jobs, jobs, error);
+    peel_solve(b->jobs, jobs);
+    return GPERF_OK;
+}
+
 static enum perfect_status solve(struct builder *b, int *error) {
     for (uint32_t attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         set_seed(b, attempt);
         fill_buckets(b);
         if (!buckets_fit(b)) continue;
         const size_t jobs = list_jobs(b);
-        switch (gperf_solve(b->jobs, jobs, error)) {
+        switch (find_values(b, jobs, error)) {
         case GPERF_OK: break;
         case GPERF_MISSING: return PERFECT_NO_GPERF;
         case GPERF_SYSTEM: return PERFECT_SYSTEM;
@@ -329,7 +337,8 @@ static enum perfect_status solve(struct builder *b, int *error) {
 }
 
 enum perfect_status perfect_build(struct mem *m, const struct upk_key *keys, size_t count,
-                                  struct perfect_pool pool, struct upk_keys out[2], int *error) {
+                                  struct perfect_pool pool, bool in_process, struct upk_keys out[2],
+                                  int *error) {
     struct builder *const b = mem_alloc(m, 1, sizeof *b);
     bool chosen[MOST_WORDS];
     *error = 0;
@@ -337,6 +346,7 @@ enum perfect_status perfect_build(struct mem *m, const struct upk_key *keys, siz
     b->mem = m;
     b->keys = keys;
     b->count = count;
+    b->in_process = in_process;
     b->table.key_count = (uint32_t)count;
     b->table.pool = pool.bytes;
     b->table.pool_len = pool.len;

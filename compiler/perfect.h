@@ -24,11 +24,12 @@ enum perfect_status {
 };
 
 /* `keys` are borrowed, distinct pairs of 1 to UPK_NAME_MOST bytes each, with a row in one reading at
- * least.  out[0] and out[1] are the two readings of one set of tables, which live in `m`. */
+ * least.  `in_process`: for tables that live no longer than the process, without gperf, and quicker (peel.h).  out[0] and out[1] are the two readings of one set of tables, which live in `m`. */
 enum perfect_status perfect_build(struct mem *m, const struct upk_key *keys, size_t count,
-                                  struct perfect_pool pool, struct upk_keys out[2], int *error);
+                                  struct perfect_pool pool, bool in_process, struct upk_keys out[2],
+                                  int *error);
 
-/* The same for keys with the texts of `from`, a result of perfect_build, without gperf.  false: other texts, or no memory
+/* The same for keys with the texts of `from`, a result of perfect_build, with its association values.  false: other texts, or no memory
  * (m->failed). */
 bool perfect_reuse(struct mem *m, const struct upk_keys from[2], const struct upk_key *keys, size_t count,
                    struct perfect_pool pool, struct upk_keys out[2]);

@@ -98,8 +98,8 @@ static bool make_keys(struct lower *l, const struct tables *others, size_t count
         if (perfect_reuse(&out->mem, others[i].keys, l->keys.items, l->keys.count, pool, out->keys))
             return true;
     }
-    const enum perfect_status status =
-        perfect_build(&out->mem, l->keys.items, l->keys.count, pool, out->keys, &error);
+    const enum perfect_status status = perfect_build(&out->mem, l->keys.items, l->keys.count, pool,
+                                                     l->compiled->in_process, out->keys, &error);
     report_perfect(l->diag, status, error);
     return status == PERFECT_OK;
 }

@@ -114,8 +114,9 @@ static void add_nevers(struct child *t, const struct model_environment *m) {
     }
 }
 
-static enum perfect_status add_environment(const struct model_environment *m, const struct tables *other,
+static enum perfect_status add_environment(const struct compiled *c, const struct tables *other,
                                            struct tables *out, int *error) {
+    const struct model_environment *const m = c->environment;
     struct child t;
     start(&t, &out->mem);
     add_names(&t, m);
@@ -126,8 +127,8 @@ static enum perfect_status add_environment(const struct model_environment *m, co
     const struct perfect_pool pool = {t.pool.bytes, (uint32_t)t.pool.len};
     if (!other || !perfect_reuse(t.mem, other->environment_keys, t.keys.items, t.keys.count, pool,
                                  out->environment_keys)) {
-        const enum perfect_status status =
-            perfect_build(t.mem, t.keys.items, t.keys.count, pool, out->environment_keys, error);
+        const enum perfect_status status = perfect_build(t.mem, t.keys.items, t.keys.count, pool,
+                                                         c->in_process, out->environment_keys, error);
         if (status != PERFECT_OK) return status;
     }
     out->environment = (struct upk_environment){
@@ -229,7 +230,7 @@ static void digest_run(const struct compiled *c, struct upk_policy *p) {
 bool tables_child(const struct compiled *c, const struct tables *other, struct tables *out,
                   enum perfect_status *status, int *error) {
     *status = PERFECT_OK;
-    if (c->environment) *status = add_environment(c->environment, other, out, error);
+    if (c->environment) *status = add_environment(c, other, out, error);
     if (c->confinement) add_confinement(c->confinement, out);
     digest_run(c, &out->policy);
     return *status == PERFECT_OK && !out->mem.failed;

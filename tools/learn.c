@@ -35,6 +35,13 @@ static enum cli_exit out_of_memory(const struct learn *l) {
     return CLI_IO;
 }
 
+static enum cli_exit too_many_names(struct diag *d) {
+    diag_error_nowhere(d, P_TOO_MANY, "the pickles name more than %d classes and functions",
+                       LEARN_MOST_NAMES);
+    diag_hint(d, "learn from fewer of them, or from each kind into a file of its own");
+    return CLI_USAGE;
+}
+
 /* ---- the policies that are there */
 
 static char *folder_of(const char *path) {
@@ -212,12 +219,9 @@ static void propose(struct learn *l, const struct target *t) {
         l->use_proposed =
             l->use_proposed || ((in->err.code == UPK_ERR_GLOBAL || in->err.code == UPK_ERR_NOT_LOADED) &&
                                 t->block.outer.has_channels);
-        for (size_t k = 0; k < l->rows.count && in->err.rule[0]; k++) {
-            struct learn_row *const r = l->rows.items[k];
-            r->proposed = r->proposed ||
-                          (r->keep_out && learn_row_is_made(r) && text_is(r->name.module, in->err.module) &&
-                           text_is(r->name.qualname, in->err.name));
-        }
+        const struct model_name name = {text_of(in->err.module), text_of(in->err.name)};
+        struct learn_row *const r = in->err.rule[0] ? learn_row_find(&l->rows, name) : NULL;
+        if (r && r->keep_out && learn_row_is_made(r)) r->proposed = true;
     }
     struct learn_output w = {.learn = l, .outer = &t->block.outer};
     l->proposals = learn_proposals(&w);
@@ -231,6 +235,7 @@ static void forget(struct learn *l) {
     l->rows = (struct learn_rows){.mem = &l->mem};
     l->fragment_count = l->avoided_count = 0;
     l->settings = (struct learn_settings){.protocol_min = 5};
+    l->see_again = false;
     l->root = shape_new(&l->mem);
     l->elsewhere = shape_new(&l->mem);
     shape_tie(&l->mem, l->elsewhere);
@@ -265,8 +270,11 @@ static void say_counts(const struct learn *l) {
 static enum cli_exit learn_once(struct learn *l, const struct target *t, struct diag *d,
                                 struct output *file) {
     output_init(file, &l->mem);
-    if (t->policy.policy) learn_prefer(l, t->policy.policy);
-    if (!learn_observe(l)) return out_of_memory(l);
+    do {
+        forget(l);
+        if (t->policy.policy) learn_prefer(l, t->policy.policy);
+        if (!learn_observe(l)) return l->rows.count > LEARN_MOST_NAMES ? too_many_names(d) : out_of_memory(l);
+    } while (l->see_again);
     if (count_fate(l, LEARN_SEEN) == 0 && l->proposals.len == 0) return CLI_ACCEPTED;
     if (t->policy.policy && !learn_old(l, &t->block, t->policy.policy)) {
         diag_error_nowhere(d, P_USAGE, "%s: its learned part was not written by this program",
@@ -284,7 +292,6 @@ static enum cli_exit learn_into(struct learn *l, struct target *t, struct diag *
     enum cli_exit status = learn_once(l, t, d, &file);
     if (status == CLI_ACCEPTED && file.len != 0 && l->refused_late) {
         propose(l, t);
-        forget(l);
         status = learn_once(l, t, d, &file);
     }
     return status == CLI_ACCEPTED && file.len != 0 ? deliver(l, t, &file, d) : status;
@@ -321,7 +328,6 @@ static enum cli_exit run(struct learn *l) {
     if (l->cli.help || l->cli.version) return CLI_ACCEPTED;
     mem_init(&l->mem, MOST_BYTES);
     diag_init(&d, stderr_sink(l->cli.json));
-    forget(l);
     const enum cli_exit status = act(l, &d);
     diag_free(&d);
     learn_inputs_free(l);

@@ -6,6 +6,7 @@
 #define TOOLS_LEARN_H
 
 #include "../compiler/channels.h"
+#include "../compiler/intern.h"
 #include "../compiler/shipped.h"
 #include "cli.h"
 #include "learn_row.h"
@@ -35,13 +36,18 @@ struct learn_policy {
     const struct upk_policy *policy; /* NULL: there is none */
 };
 
-enum { LEARN_MOST_FRAGMENTS = 32 };
+enum {
+    LEARN_MOST_FRAGMENTS = 32,
+    LEARN_MOST_NAMES = 30000,
+    LEARN_MOST_IN_UNION = 1000, /* of alternatives that are written in one type; the language has a limit */
+};
 
 /* What a policy needs beside its rows. */
 struct learn_settings {
     bool opcodes[72]; /* by enum upk_op */
     unsigned protocol_min, protocol_max;
     uint64_t figures[UPK_BUDGET_COUNT]; /* the most that an input needs */
+    uint64_t named;                     /* the most values of an input that are objects or names */
     uint64_t budgets[UPK_BUDGET_COUNT]; /* what a former learned policy allows; 0: nothing said */
     bool cyclic;
 };
@@ -67,6 +73,7 @@ struct learn {
     bool root_proposed, use_proposed; /* people's root or `use` do not admit what was seen */
     struct text proposals;            /* comments about that */
     bool refused_late;                /* what was observed, by the policy that was made */
+    bool see_again;                   /* what was seen is partly of inputs that are refused since */
 };
 
 /* ---- inputs (learn_inputs.c) */
@@ -96,25 +103,38 @@ struct learn_source {
     struct text text;
     const char *channel; /* NULL: the only one */
 };
-/* true: learn_policy_free; without `out` it is only checked.  false: the errors are in `d`, or there is no memory. */
+/* true: learn_policy_free.  false: the errors are in `d`, or there is no memory. */
 bool learn_compile(const struct learn *l, const struct learn_source *source, struct diag *d,
                    struct learn_policy *out);
-/* The same, of a text that the program made itself: the first error as one line, in the arena. */
-bool learn_compile_quietly(struct learn *l, struct text text, struct learn_policy *out, const char **error);
+/* Who is told of errors; `at`: the byte of the text that one is at, where it is at one.  `message` is gone after the call. */
+struct learn_errors {
+    void (*see)(void *context, bool is_placed, size_t at, const char *message);
+    void *context;
+};
+/* The same, of a text that the program made itself.  NULL errors: nobody is. */
+bool learn_compile_own(const struct learn *l, struct text text, const struct learn_errors *errors,
+                       struct learn_policy *out);
 void learn_policy_free(struct learn_policy *p);
 /* Does the row stand in a shipped fragment? */
 bool learn_is_shipped(const struct upk_policy *p, const struct upk_row *row);
 
-/* ---- observing (learn_observe.c, learn_see.c) */
+/* ---- observing (learn_observe.c, learn_observer.c, learn_see.c) */
 
-/* Decodes all open inputs under a policy that takes every name as it comes, and sees what they hold.  false: no memory. */
+/* Decodes all open inputs under a policy that takes every name as it comes, and sees what they hold; `see_again`: to be forgotten and
+ * done again.  false: no memory, or more than LEARN_MOST_NAMES rows. */
 bool learn_observe(struct learn *l);
 /* Not this fragment: another one takes its place. */
 void learn_avoid(struct learn *l, const struct shipped *s);
 /* The learned policy uses the fragment, unless another one takes its place. */
 void learn_use(struct learn *l, const struct shipped *s);
-/* What an accepted document holds, under that policy. */
-bool learn_see(struct learn *l, const struct upk_policy *p, const struct upk_doc *doc);
+/* The fragment that has rows for the name; NULL: none that may be used. */
+const struct shipped *learn_fragment_of(const struct learn *l, const struct learn_row *r);
+/* A policy that takes every name as it comes.  false: no memory. */
+bool learn_make_observer(struct learn *l, struct learn_policy *p);
+/* What an accepted document holds, under that policy, in no more than `most` looks at values.  *too_much: they are not enough, and
+ * what was seen is of no use.  false: no memory. */
+bool learn_see(struct learn *l, const struct upk_policy *p, const struct upk_doc *doc, uint64_t most,
+               bool *too_much);
 
 /* ---- the text (learn_write.c, learn_types.c) */
 
@@ -126,6 +146,9 @@ struct learn_outer {
     size_t include_count, use_count, type_count;
 };
 
+/* What types that stand by themselves are called, with a number behind it. */
+enum learn_type_word { LEARN_TYPE_OBJECTS, LEARN_TYPE_NESTED, LEARN_TYPE_WORDS };
+
 struct learn_output {
     const struct learn *learn;
     const struct learn_outer *outer;
@@ -135,6 +158,9 @@ struct learn_output {
     uint64_t revision;              /* alike */
     struct learn_named_type *named; /* types that stand by themselves */
     size_t named_count, named_room;
+    struct intern meanings;             /* of them; of no memory: there are none yet */
+    unsigned numbers[LEARN_TYPE_WORDS]; /* that were given */
+    uint64_t most_names;                /* classes and names at one place */
 };
 
 /* What people would have to write for all to be admitted that was observed, as comments. */

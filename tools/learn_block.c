@@ -138,20 +138,25 @@ static void put_history(const struct learn_block *b, const char *date, size_t co
     output_text(o, count == 1 ? " pickle.\n" : " pickles.\n");
 }
 
-/* Behind the block's last comments, where there are such: names that were left out before. */
+/* Names that were left out. */
 static bool is_left_out(struct text line) { return begins(line, "#     "); }
 
+/* Behind those that are left out now, where there are such: those that were left out before. */
 static void put_left_out(const struct learn_block *b, struct output *o) {
     const struct text made = {o->bytes, o->len};
+    struct pool there;
     bool has_head = false;
-    for (size_t k = 0; k < made.len;)
-        has_head = text_is(next_line(made, &k), learn_excluded_head) || has_head;
+    pool_init(&there, o->mem);
+    for (size_t at = 0; at < made.len;) {
+        const struct text line = next_line(made, &at);
+        has_head = has_head || text_is(line, learn_excluded_head);
+        if (is_left_out(line)) pool_add(&there, line);
+    }
     for (size_t at = b->body; at < b->body_to;) {
         const struct text line = next_line((struct text){b->file.at, b->body_to}, &at);
-        bool is_there = false;
-        for (size_t k = 0; k < made.len && is_left_out(line);)
-            is_there = text_equal(next_line(made, &k), line) || is_there;
-        if (!is_left_out(line) || is_there) continue;
+        const size_t count = there.texts.count;
+        if (is_left_out(line)) pool_add(&there, line);
+        if (there.texts.count == count) continue;
         if (!has_head) output_print(o, "\n%s", learn_excluded_head);
         has_head = true;
         output_bytes(o, line.at, line.len);

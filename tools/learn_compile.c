@@ -8,12 +8,14 @@
 #include "learn.h"
 #include "policy_file.h"
 
+static const char own_name[] = "learned"; /* of a text that is made here, in messages */
+
 bool learn_compile(const struct learn *l, const struct learn_source *source, struct diag *d,
                    struct learn_policy *out) {
     enum { FOLDERS_MOST = 64 };
     const char *folders[FOLDERS_MOST];
     size_t count = 0;
-    if (out) *out = (struct learn_policy){0};
+    *out = (struct learn_policy){0};
     if (source->folder) folders[count++] = source->folder;
     for (size_t i = 0; i < l->cli.includes.count && count < FOLDERS_MOST; i++)
         folders[count++] = l->cli.includes.at[i];
@@ -29,10 +31,11 @@ bool learn_compile(const struct learn *l, const struct learn_source *source, str
     };
     struct compiled *compiled = NULL;
     if (!policy_compile(&options, d, &compiled)) return false;
+    compiled->in_process = true;
     const struct policy_file named = {.channel = source->channel};
     const struct model *const model = policy_file_model(&named, compiled, d);
-    const bool good = model && (!out || channels_build(compiled, d, &out->all));
-    if (good && out) out->policy = &out->all.tables[model - compiled->models].policy;
+    const bool good = model && channels_build(compiled, d, &out->all);
+    if (good) out->policy = &out->all.tables[model - compiled->models].policy;
     compiled_free(compiled);
     return good;
 }
@@ -46,35 +49,25 @@ bool learn_is_shipped(const struct upk_policy *p, const struct upk_row *row) {
     return row->line && shipped_owns(policy_text(p, p->files[row->file]));
 }
 
-/* The first line of the messages, without the name of a file that is nowhere. */
-struct first_line {
-    char text[400];
-    size_t len;
-    bool done;
+struct own {
+    const struct learn_errors *errors;
+    const struct diag *diag;
 };
 
-static void take_line(void *context, const char *bytes, size_t len) {
-    struct first_line *const line = context;
-    for (size_t i = 0; i < len && !line->done; i++) {
-        if (bytes[i] == '\n' || line->len + 1 == sizeof line->text)
-            line->done = true;
-        else
-            line->text[line->len++] = bytes[i];
-    }
+/* Errors in files that the text includes are about no place of it. */
+static void pass_on(void *context, struct span at, const char *message) {
+    const struct own *const own = context;
+    const struct diag *const d = own->diag;
+    const bool is_placed = at.file < d->source_count && text_is(d->sources[at.file].name, own_name);
+    if (own->errors) own->errors->see(own->errors->context, is_placed, at.from, message);
 }
 
-bool learn_compile_quietly(struct learn *l, struct text text, struct learn_policy *out, const char **error) {
-    static const char mark[] = ": error: ";
-    struct first_line line = {.len = 0};
+bool learn_compile_own(const struct learn *l, struct text text, const struct learn_errors *errors,
+                       struct learn_policy *out) {
     struct diag d;
-    diag_init(&d, (struct diag_sink){.write = take_line, .context = &line});
-    const bool good = learn_compile(l, &(struct learn_source){.path = "learned", .text = text}, &d, out);
-    diag_flush(&d);
+    struct own own = {errors, &d};
+    diag_init(&d, (struct diag_sink){.see = pass_on, .context = &own});
+    const bool good = learn_compile(l, &(struct learn_source){.path = own_name, .text = text}, &d, out);
     diag_free(&d);
-    line.text[line.len] = '\0';
-    const char *const said = strstr(line.text, mark);
-    const char *const from = said ? said + sizeof mark - 1 : line.text;
-    struct text kept = {"", 0};
-    if (!good && error) *error = mem_text(&l->mem, from, strlen(from), &kept) ? kept.at : "out of memory";
     return good;
 }

@@ -44,12 +44,13 @@ static const struct name_special *special_named(struct model_name name) {
     return NULL;
 }
 
-/* Notes the name, in its one spelling; NULL: no memory. */
+/* Notes the name, in its one spelling; NULL: no memory, or there are too many. */
 static struct learn_row *note(struct learn *l, struct model_name spelled) {
     const struct names names = {.mem = &l->mem};
     struct model_name canonical;
     const size_t before = l->rows.count;
-    if (!name_canonical(&names, NAMES_NEW, spelled, &canonical)) return NULL;
+    if (l->rows.count > LEARN_MOST_NAMES || !name_canonical(&names, NAMES_NEW, spelled, &canonical))
+        return NULL;
     struct learn_row *const row = learn_row_get(&l->rows, canonical);
     if (!row || l->rows.count == before) return row;
     const struct name_special *const special = special_named(canonical);
@@ -75,7 +76,7 @@ static struct learn_row *note_name(struct learn *l, const char *module, const ch
  * together: what they are the machine says. */
 static bool spelled_name(struct learn *l, const struct upk_doc *doc, struct upk_value v,
                          struct model_name *out) {
-    enum { STEPS = 8 };
+    enum { STEPS = UPK_NAME_MOST / 2 }; /* no name has more parts */
     struct text parts[STEPS];
     struct upk_value args, attribute;
     const char *module, *name;
@@ -129,7 +130,7 @@ static bool is_avoided(const struct learn *l, const struct shipped *s) {
 }
 
 /* Members of an enum have no row of their own in the list, but their class has. */
-static const struct shipped *fragment_of(const struct learn *l, const struct learn_row *r) {
+const struct shipped *learn_fragment_of(const struct learn *l, const struct learn_row *r) {
     struct text name = r->name.qualname;
     for (;;) {
         const struct shipped *s = shipped_of_row(r->name.module, name);
@@ -163,163 +164,6 @@ void learn_use(struct learn *l, const struct shipped *s) {
     if (!is_avoided(l, s)) use_fragment(l, s);
 }
 
-static void put_head(const struct learn *l, struct output *o) {
-    output_text(o, "policy learned.observer 1;\ninclude \"std/dangerous.policy\";\n"
-                   "opcodes core, python2, inst, persid, buffer, dup;\n");
-    for (size_t i = 0; i < l->fragment_count; i++)
-        output_print(o, "include \"%s\";\nuse %s;\n", l->fragments[i]->file, l->fragments[i]->name);
-}
-
-/* The row that the policy grants under that name; NULL: none. */
-static const struct upk_row *granted_row(const struct upk_policy *p, struct model_name name) {
-    uint32_t low = 1, high = p->row_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct upk_row *const row = &p->rows[middle];
-        const int order = name_compare(
-            (struct model_name){policy_text(p, row->module), policy_text(p, row->qualname)}, name);
-        if (order == 0) return row->form_count ? row : NULL;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-static bool only_mentions(const struct upk_policy *p, const struct upk_row *row) {
-    for (uint32_t i = 0; i < row->form_count; i++) {
-        if (p->forms[row->first_form + i].verb != UPK_VERB_REF) return false;
-    }
-    return true;
-}
-
-/* Which fragments are wanted.  One that has no more than a mention of a name is not wanted for that. */
-static bool choose_fragments(struct learn *l) {
-    struct learn_policy base;
-    struct output o;
-    l->fragment_count = 0;
-    for (size_t i = 0; i < l->rows.count; i++) {
-        const struct shipped *const s = fragment_of(l, l->rows.items[i]);
-        if (s && !l->rows.items[i]->excluded) use_fragment(l, s);
-    }
-    output_init(&o, &l->mem);
-    put_head(l, &o);
-    if (l->mem.failed || !learn_compile_quietly(l, (struct text){o.bytes, o.len}, &base, NULL)) return false;
-    l->fragment_count = 0;
-    for (size_t i = 0; i < l->rows.count; i++) {
-        struct learn_row *const r = l->rows.items[i];
-        const struct upk_row *const row = granted_row(base.policy, r->name);
-        const struct shipped *const s = fragment_of(l, r);
-        if (r->owner == LEARN_SHIPPED) r->owner = LEARN_OWN;
-        r->shipped = 0;
-        if (!row || !s || r->excluded || only_mentions(base.policy, row)) continue;
-        r->owner = LEARN_SHIPPED;
-        r->shipped = row->flags;
-        use_fragment(l, s);
-    }
-    learn_policy_free(&base);
-    return true;
-}
-
-/* ---- the policy that observes */
-
-static void put_row(struct output *o, const struct learn_row *r) {
-    static const char steps[] = " state? V items V pairs V: V adds V because \"observed\"";
-    const bool as_value = r->is_special_type || r->owner == LEARN_SHIPPED;
-    output_text(o, "module ");
-    notation_name(o, r->name.module);
-    output_text(o, " { class ");
-    notation_name(o, r->name.qualname);
-    if (as_value)
-        output_text(o, " ref; }\n");
-    else
-        output_print(o, " ref | call(a: V...)%s | new(a: V...) kw { *: V }%s | new(a: V...)%s; }\n", steps,
-                     steps, steps);
-}
-
-/* Has it a row in the policy that observes, beside one of a fragment? */
-static bool wants_row(const struct learn_row *r) {
-    if (r->excluded || r->owner == LEARN_SPELLER || r->owner == LEARN_CLASS) return false;
-    return r->owner == LEARN_OWN || (r->shipped & UPK_ROW_CLASS && !(r->shipped & UPK_ROW_REF));
-}
-
-static bool is_mentionable(const struct learn_row *r) {
-    return wants_row(r) || (r->owner == LEARN_SHIPPED && r->shipped & UPK_ROW_REF);
-}
-
-static struct text observer_text(struct learn *l) {
-    struct output o;
-    output_init(&o, &l->mem);
-    put_head(l, &o);
-    output_text(
-        &o, "type V = any | buffer | persid<V> | list<V> | tuple<V...> | dict<V, V> | set<V> | frozenset<V>");
-    for (size_t i = 0; i < l->rows.count; i++) {
-        struct learn_row *const r = l->rows.items[i];
-        r->granted = wants_row(r) && r->owner == LEARN_OWN;
-        if (!is_mentionable(r)) continue;
-        output_text(&o, "\n    | ref ");
-        learn_row_put(&o, r);
-    }
-    output_text(&o, ";\n");
-    for (size_t i = 0; i < l->rows.count; i++) {
-        if (wants_row(l->rows.items[i])) put_row(&o, l->rows.items[i]);
-    }
-    output_text(&o, "root V cyclic;\n");
-    return (struct text){o.bytes, o.len};
-}
-
-static const char not_tried[] = "not tried";
-
-static void set_excluded(struct learn *l, size_t from, size_t to, const char *old, const char *new) {
-    for (size_t i = from; i < to; i++) {
-        struct learn_row *const r = l->rows.items[i];
-        if (r->excluded == old && (!new || wants_row(r))) r->excluded = new;
-    }
-}
-
-/* Leaves out the rows among [from, to) that the compiler does not take beside those that it has taken; none of them is tried yet.
- * By halves: few are bad, as a rule. */
-static void try_rows(struct learn *l, size_t from, size_t to, unsigned *tries) {
-    enum { TRIES_MOST = 32 };
-    const char *error = "too many names of the pickles are none that a policy may have";
-    set_excluded(l, from, to, not_tried, NULL);
-    if (++*tries <= TRIES_MOST && learn_compile_quietly(l, observer_text(l), NULL, &error)) return;
-    if (to - from == 1 || *tries > TRIES_MOST) {
-        set_excluded(l, from, to, NULL, error);
-        return;
-    }
-    const size_t middle = from + (to - from) / 2;
-    set_excluded(l, from, to, NULL, not_tried);
-    try_rows(l, from, middle, tries);
-    try_rows(l, middle, to, tries);
-}
-
-static bool exclude_rows(struct learn *l) {
-    unsigned tries = 0;
-    set_excluded(l, 0, l->rows.count, NULL, not_tried);
-    try_rows(l, 0, l->rows.count, &tries);
-    return !l->mem.failed;
-}
-
-/* Whatever a stream may need: it is what streams of which something is to be learned do need. */
-static void raise_budgets(struct learn_policy *p) {
-    struct upk_policy *const policy = &p->all.tables[p->policy - &p->all.tables[0].policy].policy;
-    const uint64_t memory = UINT64_C(4) << 30;
-    memcpy(policy->budgets, upk_budget_most, sizeof policy->budgets);
-    policy->budgets[UPK_BUDGET_MEMORY] = memory;
-}
-
-static bool make_observer(struct learn *l, struct learn_policy *p) {
-    if (!choose_fragments(l)) return false;
-    const char *error = NULL;
-    if (!learn_compile_quietly(l, observer_text(l), p, &error) &&
-        (!exclude_rows(l) || !learn_compile_quietly(l, observer_text(l), p, &error)))
-        return false;
-    raise_budgets(p);
-    return true;
-}
-
 /* ---- deciding under it */
 
 /* A fragment that another one may take the place of: arrays of numbers, and arrays of objects. */
@@ -336,15 +180,15 @@ static bool change_fragment(struct learn *l, const struct upk_error *err) {
     return true;
 }
 
-/* false: no memory.  *again: something is known now that was not. */
+/* false: no memory.  *again: something is known now that was not, and it is not the last time. */
 static bool learn_from_refusal(struct learn *l, struct learn_input *in, const struct upk_error *err,
-                               bool *again) {
+                               bool last, bool *again) {
     const struct learn_row *row = NULL;
     if (err->code == UPK_ERR_GLOBAL && !err->dangerous &&
         (!(row = note_name(l, err->module, err->name)) || !note_spelled(l, in)))
         return false;
     const bool is_new = row && row->owner == LEARN_OWN && !row->granted && !row->excluded;
-    if (is_new || (err->rule[0] && change_fragment(l, err))) {
+    if (!last && (is_new || (err->rule[0] && change_fragment(l, err)))) {
         *again = true;
     } else {
         in->fate = LEARN_REFUSED;
@@ -353,13 +197,13 @@ static bool learn_from_refusal(struct learn *l, struct learn_input *in, const st
     return true;
 }
 
-static bool decide_all(struct learn *l, const struct upk_policy *p, bool *again) {
+static bool decide_all(struct learn *l, const struct upk_policy *p, bool last, bool *again) {
     struct upk_error err;
     *again = false;
     for (size_t i = 0; i < l->input_count; i++) {
         struct learn_input *const in = &l->inputs[i];
         if (in->fate == LEARN_OPEN && !learn_admits(l, p, in, &err) &&
-            !learn_from_refusal(l, in, &err, again))
+            !learn_from_refusal(l, in, &err, last, again))
             return false;
     }
     return true;
@@ -377,7 +221,23 @@ static void need_settings(struct learn_settings *s, const struct upk_scan_result
     s->cyclic = s->cyclic || scan->cyclic;
 }
 
+/* Shared values count at each place where they stand, as the budget has it; honest pickles share little but objects, which are looked
+ * at once. */
+static void refuse_for_looks(struct learn_input *in, uint64_t most) {
+    in->err = (struct upk_error){
+        .code = UPK_ERR_BUDGET,
+        .cls = (uint8_t)upk_code_class(UPK_ERR_BUDGET),
+        .budget = UPK_BUDGET_EXPANDED,
+        .offset = in->bytes.len - 1,
+        .limit = most,
+        .detail = "what it shares stands at too many places for its size",
+        .path = "$",
+    };
+    in->fate = LEARN_REFUSED;
+}
+
 static bool see_all(struct learn *l, const struct upk_policy *p) {
+    enum { LOOKS_PER_BYTE = 16, LOOKS_LEAST = 1000000 };
     for (size_t i = 0; i < l->input_count; i++) {
         struct learn_input *const in = &l->inputs[i];
         struct upk_doc *doc = NULL;
@@ -385,20 +245,28 @@ static bool see_all(struct learn *l, const struct upk_policy *p) {
         in->fate = LEARN_REFUSED;
         if (!learn_decode(l, p, in, &doc, &in->err)) continue;
         in->fate = LEARN_SEEN;
-        const bool good = learn_see(l, p, doc);
+        const uint64_t most = LOOKS_LEAST + (uint64_t)in->bytes.len * LOOKS_PER_BYTE;
+        bool too_much = false;
+        const bool good = learn_see(l, p, doc, most, &too_much);
         upk_doc_free(doc);
         if (!good) return false;
+        if (too_much) {
+            refuse_for_looks(in, most);
+            l->see_again = true;
+            return true;
+        }
         need_settings(&l->settings, in->scan);
     }
     return true;
 }
 
 bool learn_observe(struct learn *l) {
+    enum { ROUNDS = 8 }; /* each names what the one before could not */
     struct learn_policy observer = {0};
     bool again = true, good = note_scanned(l);
-    while (good && again) {
+    for (unsigned round = 1; good && again; round++) {
         learn_policy_free(&observer);
-        good = make_observer(l, &observer) && decide_all(l, observer.policy, &again);
+        good = learn_make_observer(l, &observer) && decide_all(l, observer.policy, round == ROUNDS, &again);
     }
     good = good && see_all(l, observer.policy);
     learn_policy_free(&observer);

@@ -12,6 +12,8 @@ struct old {
     struct learn *learn;
     const struct upk_policy *policy;
     const struct learn_block *block;
+    const size_t *lines; /* where the lines of the file begin, from the first; NULL: no memory */
+    size_t line_count;
     bool failed; /* no memory, or a type that is none of ours */
 };
 
@@ -154,13 +156,24 @@ static void see_optional(struct old *o, uint32_t type, struct shape **at) {
 
 /* ---- rows */
 
-/* `# 1_240 seen` on the line before the row. */
-static uint64_t count_before(const struct learn_block *b, uint32_t line) {
-    size_t at = 0;
-    for (uint32_t i = 2; i < line && at < b->file.len; i++) {
-        const char *const end = memchr(b->file.at + at, '\n', b->file.len - at);
-        at = end ? (size_t)(end - b->file.at) + 1 : b->file.len;
+static void find_lines(struct old *o) {
+    const struct text file = o->block->file;
+    size_t count = 1;
+    for (size_t i = 0; i < file.len; i++) count += file.at[i] == '\n';
+    size_t *const lines = mem_alloc(&o->learn->mem, count, sizeof *lines);
+    if (!lines) return;
+    for (size_t i = 0; i < file.len; i++) {
+        if (file.at[i] == '\n') lines[++o->line_count] = i + 1;
     }
+    o->line_count++;
+    o->lines = lines;
+}
+
+/* `# 1_240 seen` on the line before the row. */
+static uint64_t count_before(const struct old *o, uint32_t line) {
+    const struct learn_block *const b = o->block;
+    if (!o->lines || line < 2 || line - 2 >= o->line_count) return 0;
+    size_t at = o->lines[line - 2];
     while (at < b->file.len && b->file.at[at] == ' ') at++;
     if (b->file.len - at < 2 || memcmp(b->file.at + at, "# ", 2) != 0) return 0;
     uint64_t n = 0;
@@ -219,7 +232,7 @@ static void see_row(struct old *o, const struct upk_row *row) {
     } else if (!is_in_block(o, row->file, row->line)) {
         r->keep_out = true;
     } else {
-        const uint64_t count = count_before(o->block, row->line);
+        const uint64_t count = count_before(o, row->line);
         for (uint32_t i = 0; i < row->form_count; i++) see_form(o, r, &o->policy->forms[row->first_form + i]);
         if (learn_row_is_made(r))
             r->seen += count;
@@ -286,6 +299,7 @@ void learn_prefer(struct learn *l, const struct upk_policy *p) {
 
 bool learn_old(struct learn *l, const struct learn_block *b, const struct upk_policy *p) {
     struct old o = {.learn = l, .policy = p, .block = b};
+    find_lines(&o);
     for (uint32_t i = 1; i < p->row_count; i++) {
         if (p->rows[i].line) see_kinds(&o, &p->rows[i]);
     }

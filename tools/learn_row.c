@@ -5,17 +5,31 @@
 
 #include "../compiler/notation.h"
 
-struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name) {
+/* Where it stands, or would stand. */
+static bool find(const struct learn_rows *rows, struct model_name name, size_t *at) {
     size_t low = 0, high = rows->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const int order = name_compare(rows->items[middle]->name, name);
-        if (order == 0) return rows->items[middle];
+        *at = middle;
+        if (order == 0) return true;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
+    *at = low;
+    return false;
+}
+
+struct learn_row *learn_row_find(const struct learn_rows *rows, struct model_name name) {
+    size_t at;
+    return find(rows, name, &at) ? rows->items[at] : NULL;
+}
+
+struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name) {
+    size_t at;
+    if (find(rows, name, &at)) return rows->items[at];
     struct learn_row **grown =
         mem_grow(rows->mem, rows->items, rows->count, &rows->room, sizeof(struct learn_row *));
     struct learn_row *const row = mem_alloc(rows->mem, 1, sizeof *row);
@@ -24,8 +38,8 @@ struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name)
     if (!mem_text(rows->mem, name.module.at, name.module.len, &row->name.module) ||
         !mem_text(rows->mem, name.qualname.at, name.qualname.len, &row->name.qualname))
         return NULL;
-    memmove(&grown[low + 1], &grown[low], (rows->count - low) * sizeof(struct learn_row *));
-    grown[low] = row;
+    memmove(&grown[at + 1], &grown[at], (rows->count - at) * sizeof(struct learn_row *));
+    grown[at] = row;
     rows->count++;
     return row;
 }

@@ -46,6 +46,8 @@ struct learn_rows {
     size_t count, room;
 };
 
+/* The row of that name; NULL: there is none. */
+struct learn_row *learn_row_find(const struct learn_rows *rows, struct model_name name);
 /* The row of that name, made where it is not there; NULL: no memory. */
 struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name);
 /* Of objects that were made so: `verb` is that of a form which makes. */

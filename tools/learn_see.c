@@ -2,7 +2,7 @@
  *
  * The document is that of a policy which takes names as they come, so spellings of old protocols are undone and nothing of the
  * stream is interpreted here.  Values are walked with a stack of their own; a container that was seen at a place is not looked at
- * there again, so that shared and cyclic values cost what they hold.
+ * there again, so that shared and cyclic values cost what they hold, times the places where they stand: which is bounded.
  *
  * Layer: a part of the program policyc; see learn.h.
  */
@@ -33,7 +33,9 @@ struct walk {
     size_t count, room;
     struct standing *seen; /* open hash table */
     size_t seen_count, seen_room;
-    bool failed; /* no memory */
+    uint64_t named;        /* objects and names, wherever they stand */
+    uint64_t looks, limit; /* at values; how many there may be */
+    bool failed;           /* no memory, or more looks than that */
 };
 
 /* ---- the stack, and what was on it */
@@ -229,6 +231,7 @@ static void see_buffer(struct walk *w, struct upk_value v, struct shape *s) {
 static void see_value(struct walk *w, struct upk_value v, struct shape *s) {
     struct upk_value id;
     const enum upk_kind kind = upk_kind(v);
+    w->named += kind == UPK_GLOBAL || kind == UPK_OBJECT;
     if (kind >= UPK_BYTEARRAY && !is_new(w, v, s)) return;
     switch (kind) {
     case UPK_NONE: shape_kind_add(s, SHAPE_NONE); break;
@@ -260,6 +263,7 @@ static void see_value(struct walk *w, struct upk_value v, struct shape *s) {
 static void see_all(struct walk *w, struct upk_value v, struct shape *s) {
     push(w, v, s);
     while (w->count != 0 && !w->failed) {
+        w->failed = ++w->looks > w->limit;
         const struct pair top = w->stack[--w->count];
         see_value(w, top.value, top.shape);
     }
@@ -340,8 +344,9 @@ static void see_shipped(struct walk *w, struct upk_value v) {
     }
 }
 
-bool learn_see(struct learn *l, const struct upk_policy *p, const struct upk_doc *doc) {
-    struct walk w = {.learn = l, .policy = p, .doc = doc};
+bool learn_see(struct learn *l, const struct upk_policy *p, const struct upk_doc *doc, uint64_t most,
+               bool *too_much) {
+    struct walk w = {.learn = l, .policy = p, .doc = doc, .limit = most};
     w.by_row = calloc(p->row_count, sizeof *w.by_row);
     w.failed = !w.by_row || !l->root || !l->elsewhere;
     struct upk_value v = {.kind = UPK_INVALID};
@@ -353,8 +358,10 @@ bool learn_see(struct learn *l, const struct upk_policy *p, const struct upk_doc
             see_made(&w, v, row);
     }
     if (!w.failed) see_all(&w, upk_doc_root(doc), l->root);
+    if (w.named > l->settings.named) l->settings.named = w.named;
     free(w.by_row);
     free(w.stack);
     free(w.seen);
-    return !w.failed && !l->mem.failed;
+    *too_much = w.looks > w.limit;
+    return (!w.failed || *too_much) && !l->mem.failed;
 }

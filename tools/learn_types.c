@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "../compiler/intern.h"
 #include "../compiler/notation.h"
 #include "learn.h"
 #include "learn_bounds.h"
@@ -15,34 +16,53 @@ static const char self[] = "\1";
 
 /* ---- types with a name */
 
+static const char *const words[LEARN_TYPE_WORDS] = {"Objects", "Nested"};
+
 static bool is_taken(const struct learn_output *w, struct text name) {
-    for (size_t i = 0; i < w->named_count; i++) {
-        if (text_equal(w->named[i].name, name)) return true;
-    }
     for (size_t i = 0; i < w->outer->type_count; i++) {
         if (text_equal(w->outer->types[i], name)) return true;
     }
     return false;
 }
 
-/* The name of what has that meaning, which may be there already. */
-static struct text name_for(struct learn_output *w, const char *word, struct text meaning) {
-    struct mem *const m = w->out->mem;
-    for (size_t i = 0; i < w->named_count; i++) {
-        if (text_equal(w->named[i].meaning, meaning)) return w->named[i].name;
-    }
+/* Objects, Objects2, Objects3 and on, but for those that people's types have. */
+static struct text next_name(struct learn_output *w, enum learn_type_word word) {
     struct output name;
-    output_init(&name, m);
-    output_text(&name, word);
-    for (unsigned n = 2; !m->failed && is_taken(w, (struct text){name.bytes, name.len}); n++) {
-        output_init(&name, m);
-        output_print(&name, "%s%u", word, n);
-    }
-    struct learn_named_type *grown = mem_grow(m, w->named, w->named_count, &w->named_room, sizeof *grown);
-    if (grown == NULL) return text_of(word);
+    do {
+        const unsigned number = ++w->numbers[word];
+        output_init(&name, w->out->mem);
+        output_text(&name, words[word]);
+        if (number > 1) output_print(&name, "%u", number);
+    } while (!w->out->mem->failed && is_taken(w, (struct text){name.bytes, name.len}));
+    return (struct text){name.bytes, name.len};
+}
+
+struct wanted {
+    const struct learn_output *w;
+    struct text meaning;
+};
+
+static bool means(const void *context, uint32_t index) {
+    const struct wanted *const wanted = context;
+    return text_equal(wanted->w->named[index].meaning, wanted->meaning);
+}
+
+/* The name of what has that meaning, which may be there already. */
+static struct text name_for(struct learn_output *w, enum learn_type_word word, struct text meaning) {
+    struct mem *const m = w->out->mem;
+    const struct wanted wanted = {w, meaning};
+    const uint64_t hash = hash_bytes(word, meaning.at, meaning.len);
+    uint32_t index;
+    if (intern_find(&w->meanings, hash, means, &wanted, &index)) return w->named[index].name;
+    if (!w->meanings.mem) intern_init(&w->meanings, m);
+    struct learn_named_type *const grown =
+        mem_grow(m, w->named, w->named_count, &w->named_room, sizeof *grown);
+    if (!grown) return text_of(words[word]);
+    const struct text name = next_name(w, word);
     w->named = grown;
-    grown[w->named_count++] = (struct learn_named_type){{name.bytes, name.len}, meaning};
-    return grown[w->named_count - 1].name;
+    grown[w->named_count] = (struct learn_named_type){name, meaning};
+    intern_add(&w->meanings, hash, (uint32_t)w->named_count++);
+    return name;
 }
 
 /* ---- unions in the making */
@@ -84,23 +104,35 @@ static void put_mention(struct alternatives *a, const struct learn_row *r) {
     learn_row_put(learn_row_is_const(r) ? next(a) : a->o, r);
 }
 
-static void put_each_name(struct alternatives *a, const struct shape *s) {
-    for (size_t i = 0; i < s->objects.count; i++) put_instance(a, s->objects.items[i]);
-    for (size_t i = 0; i < s->mentions.count; i++) put_mention(a, s->mentions.items[i]);
+static void put_each_name(struct alternatives *a, const struct shape *s, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++) {
+        if (i < s->objects.count)
+            put_instance(a, s->objects.items[i]);
+        else
+            put_mention(a, s->mentions.items[i - s->objects.count]);
+    }
 }
 
 /* Many of them stand by themselves, so that types stay legible and what is the same is said once. */
 static void put_names(struct alternatives *a, const struct shape *s) {
-    if (s->objects.count + s->mentions.count <= OBJECTS_MOST) {
-        put_each_name(a, s);
+    const size_t count = s->objects.count + s->mentions.count;
+    if (count > a->w->most_names) a->w->most_names = count;
+    if (count <= OBJECTS_MOST) {
+        put_each_name(a, s, 0, count);
         return;
     }
     struct output meaning;
     struct alternatives apart = {.w = a->w, .o = &meaning};
-    output_init(&meaning, a->o->mem);
-    put_each_name(&apart, s);
-    const struct text name = name_for(a->w, "Objects", (struct text){meaning.bytes, meaning.len});
-    output_bytes(next(a), name.at, name.len);
+    for (size_t i = 0; i < count; i += LEARN_MOST_IN_UNION) {
+        const size_t end = count - i > LEARN_MOST_IN_UNION ? i + LEARN_MOST_IN_UNION : count;
+        output_init(&meaning, a->o->mem);
+        apart.count = 0;
+        put_each_name(&apart, s, i, end);
+        if (apart.count == 0) continue; /* what functions make, which stands in another part */
+        const struct text name =
+            name_for(a->w, LEARN_TYPE_OBJECTS, (struct text){meaning.bytes, meaning.len});
+        output_bytes(next(a), name.at, name.len);
+    }
 }
 
 /* ---- containers */
@@ -217,7 +249,7 @@ static void put_any(struct learn_output *w, struct output *o, const struct shape
     } else if (s->tied) {
         a.within = s;
         put_meaning(&a, s);
-        const struct text name = name_for(w, "Nested", (struct text){text.bytes, text.len});
+        const struct text name = name_for(w, LEARN_TYPE_NESTED, (struct text){text.bytes, text.len});
         output_bytes(o, name.at, name.len);
     } else {
         put_meaning(&a, s);

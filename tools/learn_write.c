@@ -99,9 +99,10 @@ static void put_protocol(struct learn_output *w) {
 }
 
 /* Room above what was met: see docs/learn.md.  0: the default is enough. */
-static uint64_t budget_wanted(const struct learn_settings *s, enum upk_budget b,
-                              enum learn_looseness looseness) {
-    enum { FACTOR = 4, LEAST_DEPTH = 16, LEAST_EXPANDED = 1000, LEAST_BYTES = 4096 };
+static uint64_t budget_wanted(const struct learn_output *w, enum upk_budget b) {
+    const struct learn_settings *const s = &w->learn->settings;
+    const enum learn_looseness looseness = w->looseness;
+    enum { FACTOR = 4, TRIES = 3, LEAST_DEPTH = 16, LEAST_EXPANDED = 1000, LEAST_BYTES = 4096 };
     const uint64_t standard = upk_budget_standard[b], most = upk_budget_most[b], met = s->figures[b];
     const uint64_t room = met > most / FACTOR ? most : met * FACTOR;
     uint64_t wanted = 0;
@@ -111,6 +112,9 @@ static uint64_t budget_wanted(const struct learn_settings *s, enum upk_budget b,
         wanted = bounds_round(room / 2 > LEAST_DEPTH ? room / 2 : LEAST_DEPTH);
     else if (b == UPK_BUDGET_EXPANDED)
         wanted = bounds_round(room > LEAST_EXPANDED ? room : LEAST_EXPANDED);
+    else if (b == UPK_BUDGET_MATCHES) /* each object may be held against each class of its place */
+        wanted =
+            TRIES * s->named * w->most_names > standard ? bounds_round(TRIES * s->named * w->most_names) : 0;
     else if (b == UPK_BUDGET_STRING || b == UPK_BUDGET_MEMORY)
         wanted = room > standard ? bounds_round_size(room) : 0;
     else
@@ -125,7 +129,7 @@ static void put_budgets(struct learn_output *w) {
     size_t count = 0;
     for (size_t i = 0; i < UPK_BUDGET_COUNT; i++) {
         const enum upk_budget b = (enum upk_budget)i;
-        const uint64_t n = budget_wanted(&w->learn->settings, b, w->looseness);
+        const uint64_t n = budget_wanted(w, b);
         if (n == 0 || w->outer->budgets[i] || (w->outer->has_header && n <= upk_budget_standard[i])) continue;
         output_print(w->out, "%s%s ", count++ == 0 ? "budget " : ", ", budget_words[i].word);
         notation_budget(w->out, b, n);
@@ -305,7 +309,6 @@ void learn_put(struct learn_output *w) {
     struct output rows, root;
     output_init(&rows, w->out->mem);
     output_init(&root, w->out->mem);
-    w->named_count = 0;
     put_rows(w, &rows);
     learn_put_type(w, &root, l->root);
     if (!w->outer->has_header) {

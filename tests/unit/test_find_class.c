@@ -20,6 +20,7 @@ struct fixture {
     size_t count;
     char *pool;
     uint32_t pool_len;
+    bool in_process; /* without gperf */
     struct upk_keys tables[2];
 };
 
@@ -65,7 +66,7 @@ static void add_key(struct fixture *f, const char *module, size_t module_len, co
 static enum perfect_status build(struct fixture *f) {
     int error;
     const struct perfect_pool pool = {f->pool, f->pool_len + UPK_NAME_PADDED};
-    return perfect_build(&f->mem, f->keys, f->count, pool, f->tables, &error);
+    return perfect_build(&f->mem, f->keys, f->count, pool, f->in_process, f->tables, &error);
 }
 
 static void check_answers(struct fixture *f) {

@@ -56,7 +56,7 @@ static enum perfect_status build(void) {
     int error;
     mem_init(&m, 1u << 20);
     const enum perfect_status status =
-        perfect_build(&m, names, 2, (struct perfect_pool){pool, sizeof pool}, tables, &error);
+        perfect_build(&m, names, 2, (struct perfect_pool){pool, sizeof pool}, false, tables, &error);
     mem_free(&m);
     return status;
 }
