@@ -151,6 +151,7 @@ static bool put_text(struct learn *l, const struct target *t, enum learn_loosene
     struct learn_output w = {
         .learn = l,
         .outer = &t->block.outer,
+        .former = {t->block.file.at + t->block.body, t->block.body_to - t->block.body},
         .looseness = looseness,
         .name = policy_name(t, name),
         .revision = t->policy.policy ? (uint64_t)t->policy.policy->revision + 1 : 1,

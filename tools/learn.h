@@ -152,6 +152,7 @@ enum learn_type_word { LEARN_TYPE_OBJECTS, LEARN_TYPE_NESTED, LEARN_TYPE_WORDS }
 struct learn_output {
     const struct learn *learn;
     const struct learn_outer *outer;
+    struct text former; /* what the block says so far */
     struct output *out;
     enum learn_looseness looseness;
     struct text name;               /* of the policy, when it has no header yet */

@@ -42,6 +42,25 @@ static bool only_mentions(const struct upk_policy *p, const struct upk_row *row)
     return true;
 }
 
+static bool is_in_use(const struct learn *l, const struct shipped *s) {
+    for (size_t i = 0; i < l->fragment_count; i++) {
+        if (l->fragments[i] == s) return true;
+    }
+    return false;
+}
+
+/* Names that the fragments in use grant as values alone. */
+static void note_mentions(struct learn *l, const struct upk_policy *base) {
+    for (size_t i = 0; i < l->rows.count; i++) {
+        struct learn_row *const r = l->rows.items[i];
+        const struct upk_row *const row = r->owner == LEARN_OWN ? granted_row(base, r->name) : NULL;
+        if (!row || !only_mentions(base, row)) continue;
+        const struct shipped *s = shipped_of_row(r->name.module, r->name.qualname);
+        while (s && !is_in_use(l, s)) s = shipped_next_of_row(r->name.module, r->name.qualname, s);
+        if (s) r->shipped = row->flags;
+    }
+}
+
 /* Which fragments are wanted.  One that has no more than a mention of a name is not wanted for that. */
 static bool choose_fragments(struct learn *l) {
     struct learn_policy base;
@@ -66,6 +85,7 @@ static bool choose_fragments(struct learn *l) {
         r->shipped = row->flags;
         learn_use(l, s);
     }
+    note_mentions(l, base.policy);
     learn_policy_free(&base);
     return true;
 }

@@ -212,12 +212,12 @@ static bool is_in_block(const struct old *o, uint32_t file, uint32_t line) {
 
 /* A mention of its own may stand beside the row of a fragment. */
 static void see_shipped(struct old *o, struct learn_row *r, const struct upk_row *row) {
-    r->owner = LEARN_SHIPPED;
     r->shipped = row->flags & ~(uint32_t)UPK_ROW_REF;
     for (uint32_t i = 0; i < row->form_count; i++) {
         const struct upk_form *const form = &o->policy->forms[row->first_form + i];
-        if (form->verb != UPK_VERB_REF) continue;
-        if (is_in_block(o, form->file, form->line))
+        if (form->verb != UPK_VERB_REF)
+            r->owner = LEARN_SHIPPED;
+        else if (is_in_block(o, form->file, form->line))
             r->former_ref = true;
         else
             r->shipped |= UPK_ROW_REF;

@@ -48,6 +48,10 @@ struct learn_form *learn_row_form(struct learn_row *r, unsigned verb, bool has_k
     return &r->forms[verb != UPK_VERB_NEW ? LEARN_CALL : has_kw ? LEARN_NEW_KW : LEARN_NEW];
 }
 
+bool learn_row_is_mentioned(const struct learn_row *r) {
+    return (r->mentions && !(r->shipped & UPK_ROW_REF)) || r->former_ref;
+}
+
 bool learn_row_is_made(const struct learn_row *r) {
     for (int i = 0; i < LEARN_FORMS; i++) {
         if (r->forms[i].seen != 0 || r->forms[i].known) return true;

@@ -29,12 +29,13 @@ enum learn_owner {
 struct learn_row {
     struct model_name name; /* canonical */
     enum learn_owner owner;
-    uint32_t shipped;              /* enum upk_row_flag of the shipped row */
-    bool granted;                  /* has a row in the policy that observes */
-    const char *excluded;          /* not NULL: why the compiler takes no row for it */
+    uint32_t shipped;     /* enum upk_row_flag of the shipped row; of LEARN_OWN one that only mentions it */
+    bool granted;         /* has a row in the policy that observes */
+    const char *excluded; /* not NULL: why the compiler takes no row for it */
     uint64_t mentions, seen;       /* as a value; objects, of a former policy too */
     bool is_special_type;          /* `list` and its like: mentioned at most */
     bool former_const, former_ref; /* what a former learned policy has it as */
+    bool met;                      /* some value was made by it, or is it */
     bool keep_out;                 /* people have a row of that name */
     bool proposed;                 /* and it does not admit what was seen */
     struct learn_form forms[LEARN_FORMS];
@@ -52,6 +53,8 @@ struct learn_row *learn_row_find(const struct learn_rows *rows, struct model_nam
 struct learn_row *learn_row_get(struct learn_rows *rows, struct model_name name);
 /* Of objects that were made so: `verb` is that of a form which makes. */
 struct learn_form *learn_row_form(struct learn_row *r, unsigned verb, bool has_kw);
+/* Is it to be granted as a value, here or in a former policy, and not by a fragment? */
+bool learn_row_is_mentioned(const struct learn_row *r);
 /* Was it called, or made otherwise, here or in a former policy? */
 bool learn_row_is_made(const struct learn_row *r);
 /* As what a policy grants it. */

@@ -113,6 +113,7 @@ static struct learn_row *row_of(struct walk *w, uint32_t id) {
         named->owner = LEARN_SHIPPED;
         named->shipped = row->flags;
     }
+    if (named) named->met = true;
     return w->by_row[id] = named;
 }
 

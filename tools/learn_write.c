@@ -10,6 +10,15 @@
 #include "learn.h"
 #include "learn_bounds.h"
 
+/* Moves behind the word where the text begins with it. */
+static bool text_skip(struct text *t, const char *word) {
+    const size_t len = strlen(word);
+    if (t->len < len || memcmp(t->at, word, len) != 0) return false;
+    t->at += len;
+    t->len -= len;
+    return true;
+}
+
 static bool has(const struct text *items, size_t count, const char *word) {
     for (size_t i = 0; i < count; i++) {
         if (text_is(items[i], word)) return true;
@@ -19,23 +28,62 @@ static bool has(const struct text *items, size_t count, const char *word) {
 
 /* ---- includes */
 
-/* The names that a fragment is wanted for, as a comment: the first few. */
+/* What the former block says that a fragment is wanted for; empty: nothing. */
+static struct text former_reason(const struct learn_output *w, const struct shipped *s) {
+    static const char mark[] = "\";  # ";
+    struct text rest = w->former;
+    while (rest.len != 0) {
+        const char *const end = memchr(rest.at, '\n', rest.len);
+        struct text line = {rest.at, end ? (size_t)(end - rest.at) : rest.len};
+        rest.at += line.len + (end != NULL);
+        rest.len -= line.len + (end != NULL);
+        if (text_skip(&line, "include \"") && text_skip(&line, s->file) && text_skip(&line, mark))
+            return line;
+    }
+    return (struct text){"", 0};
+}
+
+static bool is_reason(struct text reason, struct text name) {
+    while (reason.len != 0) {
+        const char *const end = memchr(reason.at, ',', reason.len);
+        const size_t len = end ? (size_t)(end - reason.at) : reason.len;
+        if (text_equal((struct text){reason.at, len}, name)) return true;
+        reason.at += len;
+        reason.len -= len;
+        (void)text_skip(&reason, ", ");
+    }
+    return false;
+}
+
+static bool is_of_fragment(const struct learn_row *r, const struct shipped *s) {
+    const struct shipped *of = shipped_of_row(r->name.module, r->name.qualname);
+    while (of && of != s) of = shipped_next_of_row(r->name.module, r->name.qualname, of);
+    return of != NULL;
+}
+
+/* The names that a fragment is wanted for, as a comment: the first few that were met, which stay what they are. */
 static void put_reason(struct learn_output *w, const struct shipped *s) {
     enum { MOST = 3 };
+    static const char more[] = " and more";
     const struct learn_rows *const rows = &w->learn->rows;
-    size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++) {
+    const struct text former = former_reason(w, s);
+    size_t count = former.len != 0;
+    for (size_t i = 0; i < former.len; i++) count += former.at[i] == ',';
+    bool is_full = former.len >= sizeof more - 1 &&
+                   memcmp(former.at + former.len - (sizeof more - 1), more, sizeof more - 1) == 0;
+    if (former.len != 0) output_print(w->out, " # %.*s", (int)former.len, former.at);
+    for (size_t i = 0; i < rows->count && !is_full; i++) {
         const struct learn_row *const r = rows->items[i];
-        const struct shipped *of = shipped_of_row(r->name.module, r->name.qualname);
-        while (of && of != s) of = shipped_next_of_row(r->name.module, r->name.qualname, of);
-        if (r->owner != LEARN_SHIPPED || !of) continue;
-        if (count < MOST) {
-            output_text(w->out, count == 0 ? " # " : ", ");
-            learn_row_put(w->out, r);
-        }
+        struct output name;
+        if (r->owner != LEARN_SHIPPED || !r->met || !is_of_fragment(r, s)) continue;
+        output_init(&name, w->out->mem);
+        learn_row_put(&name, r);
+        if (is_reason(former, (struct text){name.bytes, name.len})) continue;
+        is_full = count == MOST;
+        output_text(w->out, is_full ? more : count == 0 ? " # " : ", ");
+        if (!is_full) output_bytes(w->out, name.bytes, name.len);
         count++;
     }
-    if (count > MOST) output_print(w->out, " and %zu more", count - MOST);
 }
 
 /* In a file with channels a fragment stands in a channel's `use`, which is people's. */
@@ -142,8 +190,8 @@ static void put_budgets(struct learn_output *w) {
 static bool is_written(const struct learn_row *r) {
     if (r->excluded || r->keep_out) return false;
     if (r->owner == LEARN_SHIPPED)
-        return (r->mentions || r->former_ref) && r->shipped & UPK_ROW_CLASS && !(r->shipped & UPK_ROW_REF);
-    return r->owner == LEARN_OWN && (r->mentions || r->former_ref || r->former_const || learn_row_is_made(r));
+        return learn_row_is_mentioned(r) && r->shipped & UPK_ROW_CLASS && !(r->shipped & UPK_ROW_REF);
+    return r->owner == LEARN_OWN && (learn_row_is_mentioned(r) || r->former_const || learn_row_is_made(r));
 }
 
 static void put_form(struct learn_output *w, struct output *o, const struct learn_form *f,
@@ -187,7 +235,7 @@ static void put_row(struct learn_output *w, struct output *o, const struct learn
         if (count++ != 0) output_text(o, " |");
         put_form(w, o, f, (enum learn_form_kind)i, is_func);
     }
-    if (!learn_row_is_const(r) && (r->mentions || r->former_ref || count == 0))
+    if (!learn_row_is_const(r) && (learn_row_is_mentioned(r) || count == 0))
         output_text(o, count != 0 ? " | ref" : " ref");
     output_text(o, ";");
 }
