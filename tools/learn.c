@@ -116,6 +116,8 @@ static void settle_all(struct learn *l) {
             struct shape *const shapes[] = {f->args, f->kw, f->state, f->items, f->key, f->value, f->adds};
             for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) shape_settle(&l->mem, shapes[n]);
         }
+        struct shape *const value = learn_row_member_value(&l->rows, l->rows.items[i]);
+        if (value) value->as_mask = true;
     }
     shape_settle(&l->mem, l->root);
 }

@@ -65,14 +65,21 @@ unsigned bounds_int_step_of(const uint64_t word[2], bool negative, bool open) {
     return step_of_magnitude(magnitude, negative);
 }
 
-unsigned bounds_int_step(const uint8_t *bytes, size_t len) {
-    const bool negative = len != 0 && bytes[len - 1] & 0x80;
-    const uint8_t sign = negative ? 0xff : 0;
-    uint64_t word[2] = {0, 0};
+static bool is_negative(const uint8_t *bytes, size_t len) { return len != 0 && bytes[len - 1] & 0x80; }
+
+bool bounds_int_words(const uint8_t *bytes, size_t len, uint64_t word[2]) {
+    const uint8_t sign = is_negative(bytes, len) ? 0xff : 0;
+    word[0] = word[1] = 0;
     while (len > 16 && bytes[len - 1] == sign) len--;
-    if (len > 16) return INT_BOUNDS + 1;
+    if (len > 16) return false;
     for (size_t i = 0; i < 16; i++) word[i / 8] |= (uint64_t)(i < len ? bytes[i] : sign) << 8 * (i % 8);
-    return bounds_int_step_of(word, negative, false);
+    return true;
+}
+
+unsigned bounds_int_step(const uint8_t *bytes, size_t len) {
+    uint64_t word[2];
+    if (!bounds_int_words(bytes, len, word)) return INT_BOUNDS + 1;
+    return bounds_int_step_of(word, is_negative(bytes, len), false);
 }
 
 static void put_bound(struct output *o, unsigned step, bool negative) {

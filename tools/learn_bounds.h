@@ -5,6 +5,7 @@
 #ifndef TOOLS_LEARN_BOUNDS_H
 #define TOOLS_LEARN_BOUNDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,8 @@
 /* Of ints.  A step is 1 or more; the last one is no bound at all. */
 unsigned bounds_int_step(const uint8_t *bytes,
                          size_t len); /* of the magnitude: little-endian two's complement */
+/* The same bytes as 128 bits of two's complement, low word first.  false: they are more. */
+bool bounds_int_words(const uint8_t *bytes, size_t len, uint64_t word[2]);
 /* The least step that takes a bound of a table: 128 bits of two's complement, low word first. */
 unsigned bounds_int_step_of(const uint64_t word[2], bool negative, bool open);
 /* `int[low..high]`; 0: none was met on that side. */

@@ -36,6 +36,15 @@ static void see_int(const struct upk_policy *p, const struct upk_type *t, struct
     const unsigned low = open & 1 || low_negative ? bounds_int_step_of(b->lo, low_negative, open & 1) : 0;
     const unsigned high = open & 2 || !high_negative ? bounds_int_step_of(b->hi, false, open & 2) : 0;
     shape_kind_add(s, SHAPE_INT);
+    if (t->b) {
+        const uint64_t *const mask = p->bounds[t->b - 1].lo;
+        const unsigned step = bounds_int_step_of(mask, false, false);
+        s->bits[0] |= mask[0];
+        s->bits[1] |= mask[1];
+        if (step > s->high) s->high = (uint8_t)step;
+        return;
+    }
+    s->any_bits = true;
     if (low > s->low) s->low = (uint8_t)low;
     if (high > s->high) s->high = (uint8_t)high;
 }

@@ -92,6 +92,40 @@ bool learn_row_is_const(const struct learn_row *r) {
     return has_small_letter(last) ? nested && !looks_like_class(r->name.qualname) : last.len > 1 || nested;
 }
 
+/* Is there a const whose name is this one, a dot and a word?  Names that begin so stand together. */
+static bool has_members(const struct learn_rows *rows, const struct learn_row *r) {
+    const struct text class = r->name.qualname;
+    struct output first;
+    size_t at;
+    output_init(&first, rows->mem);
+    output_bytes(&first, class.at, class.len);
+    output_text(&first, ".");
+    if (rows->mem->failed) return false;
+    (void)find(rows, (struct model_name){r->name.module, {first.bytes, first.len}}, &at);
+    for (; at < rows->count; at++) {
+        const struct model_name name = rows->items[at]->name;
+        if (!text_equal(name.module, r->name.module) || name.qualname.len <= first.len ||
+            memcmp(name.qualname.at, first.bytes, first.len) != 0)
+            return false;
+        if (class.len + 1 + last_part(name.qualname).len == name.qualname.len &&
+            learn_row_is_const(rows->items[at]))
+            return true;
+    }
+    return false;
+}
+
+struct shape *learn_row_member_value(const struct learn_rows *rows, const struct learn_row *r) {
+    const struct learn_form *const f = &r->forms[LEARN_CALL];
+    const struct shape *const args = f->args;
+    for (int i = 0; i < LEARN_FORMS; i++) {
+        if (i != LEARN_CALL && (r->forms[i].seen || r->forms[i].known)) return NULL;
+    }
+    const bool one =
+        args && args->least == 1 && args->most == 1 && !args->parts[PART_REST] && args->places[0];
+    if (!one || f->state || f->items || f->key || f->adds || r->owner != LEARN_OWN) return NULL;
+    return has_members(rows, r) ? args->places[0] : NULL;
+}
+
 /* A function has no other form, and cannot be mentioned as well. */
 bool learn_row_is_func(const struct learn_row *r) {
     const bool only_call = !r->forms[LEARN_NEW].seen && !r->forms[LEARN_NEW].known &&

@@ -57,6 +57,9 @@ struct learn_form *learn_row_form(struct learn_row *r, unsigned verb, bool has_k
 bool learn_row_is_mentioned(const struct learn_row *r);
 /* Was it called, or made otherwise, here or in a former policy? */
 bool learn_row_is_made(const struct learn_row *r);
+/* The one argument of an enum or flag, which is the value of a member: it was made in no other way, and members of it were met by
+ * name.  NULL: it is no such class. */
+struct shape *learn_row_member_value(const struct learn_rows *rows, const struct learn_row *r);
 /* As what a policy grants it. */
 bool learn_row_is_const(const struct learn_row *r); /* data, not a class or function */
 bool learn_row_is_func(const struct learn_row *r);

@@ -216,6 +216,13 @@ static void see_int(struct upk_value v, struct shape *s) {
     size_t len;
     if (!upk_get_bigint(v, scratch, &bytes, &len)) return;
     const unsigned step = bounds_int_step(bytes, len);
+    uint64_t word[2];
+    if (bytes[len - 1] & 0x80 || !bounds_int_words(bytes, len, word)) {
+        s->any_bits = true;
+    } else {
+        s->bits[0] |= word[0];
+        s->bits[1] |= word[1];
+    }
     uint8_t *const side = bytes[len - 1] & 0x80 ? &s->low : &s->high;
     if (step > *side) *side = (uint8_t)step;
     shape_kind_add(s, SHAPE_INT);

@@ -218,6 +218,8 @@ void shape_join(struct mem *m, struct shape *to, const struct shape *from) {
     for (int i = 0; i < SHAPE_SIZED; i++) {
         if (from->steps[i] > to->steps[i]) to->steps[i] = from->steps[i];
     }
+    for (int i = 0; i < 2; i++) to->bits[i] |= from->bits[i];
+    to->any_bits = to->any_bits || from->any_bits;
     if (from->low > to->low) to->low = from->low;
     if (from->high > to->high) to->high = from->high;
     for (size_t i = 0; i < from->objects.count; i++) shape_name(m, &to->objects, from->objects.items[i]);

@@ -68,6 +68,9 @@ struct shape {
     uint32_t kinds;             /* bits 1 << enum shape_kind */
     uint8_t steps[SHAPE_SIZED]; /* lengths: index of the bound (learn_bounds.h) */
     uint8_t low, high;          /* ints: the same, of negative ones and of others; 0: none was met */
+    uint64_t bits[2];           /* of the ints that are not negative, low word first */
+    bool any_bits;              /* others may be set as well */
+    bool as_mask;               /* settled: ints are told by their bits, where those are all there are */
     bool tied;                  /* parts lead back here */
     bool is_map;                /* dicts are told by PART_KEY and PART_VALUE, else by `fields` */
     bool is_record;             /* they stay a record as long as they can */

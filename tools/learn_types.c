@@ -203,11 +203,20 @@ static void put_sized(struct alternatives *a, const struct shape *s, const char 
     bounds_put(a->o, kind == SHAPE_STR ? BOUNDS_CHARS : BOUNDS_BYTES, s->steps[kind]);
 }
 
+static void put_int(struct alternatives *a, const struct shape *s) {
+    if (!s->as_mask || s->any_bits) {
+        bounds_put_int(next(a), s->low, s->high);
+        return;
+    }
+    output_text(next(a), "int mask ");
+    notation_int(a->o, s->bits, false);
+}
+
 static void put_kind(struct alternatives *a, const struct shape *s, enum shape_kind kind) {
     switch (kind) {
     case SHAPE_NONE: output_text(next(a), "none"); break;
     case SHAPE_BOOL: output_text(next(a), "bool"); break;
-    case SHAPE_INT: bounds_put_int(next(a), s->low, s->high); break;
+    case SHAPE_INT: put_int(a, s); break;
     case SHAPE_FLOAT: output_text(next(a), "float"); break;
     case SHAPE_STR: put_sized(a, s, "str", kind); break;
     case SHAPE_BYTES: put_sized(a, s, "bytes", kind); break;
