@@ -280,6 +280,25 @@ static bool fail_step(struct machine *m, const char *what, struct upk_value targ
     return machine_fail_detail(m, UPK_ERR_KIND, "%s on a %s", what, kind_word(value_resolve(target).kind));
 }
 
+/* A template is no row that a step is added to: what may be written there. */
+static void say_template(struct machine *m, uint32_t row, uint32_t row_flag) {
+    const struct upk_row *const r = &m->policy->rows[row];
+    const struct upk_form *const form = &m->policy->forms[r->first_form];
+    if (r->form_count == 0 || !(form->flags & UPK_FORM_TEMPLATE)) return;
+    const bool exception = form->verb == UPK_VERB_CALL && !row_has_members(m->policy, row);
+    if (exception && row_flag == UPK_ROW_STATE)
+        (void)snprintf(m->part, sizeof m->part, "add the attributes, `{ name: T }`, to the template");
+    else
+        (void)snprintf(m->part, sizeof m->part, "write a `class` row with `%s` for the template",
+                       step_of(m->op));
+}
+
+static bool fail_row_step(struct machine *m, uint32_t row, uint32_t row_flag, const char *what) {
+    (void)machine_fail_row(m, UPK_ERR_STEP, row, what);
+    say_template(m, row, row_flag);
+    return false;
+}
+
 /* May this object take the step now?  (policy only) */
 static bool may_step_now(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
     if (o->cell.flags & CELL_NORMAL) {
@@ -289,7 +308,7 @@ static bool may_step_now(struct machine *m, const struct object *o, uint32_t row
     }
     const struct upk_row *row = &m->policy->rows[o->cell.len];
     bool spelling = row_flag == UPK_ROW_STATE && row->special == UPK_SPECIAL_PARTIAL;
-    if (!(row->flags & row_flag) && !spelling) return machine_fail_row(m, UPK_ERR_STEP, o->cell.len, what);
+    if (!(row->flags & row_flag) && !spelling) return fail_row_step(m, o->cell.len, row_flag, what);
     if (o->cell.flags & CELL_BUILT) return machine_fail_row(m, UPK_ERR_LATE_CHANGE, o->cell.len, what);
     if (o->cell.flags & CELL_HARD) return machine_fail_row(m, UPK_ERR_INCOMPLETE, o->cell.len, what);
     return true;

@@ -320,6 +320,8 @@ void error_row(struct upk_error *err, const struct upk_policy *policy, uint32_t 
 /* The same of an object; where its row is open, the name in the stream. */
 void error_made(struct upk_error *err, const struct upk_policy *policy, const struct upk_cell *object,
                 uint32_t form);
+/* `state`, `items`, `pairs` or `adds`: what a row lacks that does not permit the opcode.  (grant.c) */
+const char *step_of(unsigned op);
 /* What the policy would have to say, once all else is known of the refusal; `part` of an object is at fault, "" none.  (grant.c) */
 void error_advise(struct upk_error *err, const struct upk_policy *policy, unsigned protocol,
                   const char *part);

@@ -2,7 +2,8 @@
  * another (change).
  *
  * A table does not hold where a policy sets its opcodes, protocols, budgets and root, nor what a policy allows of which a channel
- * takes less; so those are named, not quoted.
+ * takes less; so those are named, not quoted.  Files that ship with policyc stay as they are: of a row in one of them the advice is a
+ * copy, in the place of the fragment.
  * Layer: runtime, beside error.c.
  */
 #include <inttypes.h>
@@ -122,6 +123,43 @@ static void change_protocol(struct text *t, unsigned protocol, const struct upk_
     add_owner(t, p);
 }
 
+/* ---- rows in files that are shipped */
+
+enum { NAME_ROOM = 60 };
+
+/* Nothing else is ever found in their folders, so that a name of a file tells. */
+static bool is_shipped(const char *file) {
+    static const char *const folders[] = {"std/", "numpy/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(file, folders[i], strlen(folders[i])) == 0) return true;
+    return false;
+}
+
+/* "std/host-exceptions.policy" is the fragment std.host_exceptions; NUL-terminated. */
+static void fragment_name(const char *file, size_t len, char out[NAME_ROOM]) {
+    size_t n = 0;
+    for (; n < len && n + 1 < NAME_ROOM && strncmp(file + n, ".policy", 7) != 0; n++)
+        out[n] = file[n] == '/' ? '.' : file[n] == '-' ? '_' : file[n];
+    out[n] = '\0';
+}
+
+/* Behind what would have to change in the row at e->rule. */
+static void add_copy(struct text *t, const struct upk_error *e, const struct upk_policy *p) {
+    if (!is_shipped(e->rule) || p->file_count == 0) return;
+    const size_t len = strcspn(e->rule, ":");
+    const struct upk_text main = p->files[p->file_count - 1];
+    char fragment[NAME_ROOM], file[NAME_ROOM];
+    fragment_name(e->rule, len, fragment);
+    error_copy(file, sizeof file, (const uint8_t *)p->pool + main.at, main.len);
+    const char *const own = strchr(fragment, '.') + 1;
+    text_add(t,
+             "; %.*s is shipped: change a copy, `fragment my.%s`; %s gets `include \"my_%s.policy\";`, and "
+             "`use my.%s`",
+             (int)len, e->rule, own, file, own, own);
+    add_channel(t, p);
+    text_add(t, " in the place of %s", fragment);
+}
+
 static void change_budget(struct text *t, const struct upk_error *e, const struct upk_policy *p) {
     const char *word = upk_budget_word(e->budget);
     if (!e->figure || e->figure > upk_budget_most[e->budget]) return; /* not known, or no policy may */
@@ -131,13 +169,15 @@ static void change_budget(struct text *t, const struct upk_error *e, const struc
         text_add(t, " in the row at %s", e->rule);
     else
         add_owner(t, p);
+    add_copy(t, e, p);
 }
 
 /* The name is that of a member which the template of its class does not list. */
-static void change_member(struct text *t, const struct upk_error *e) {
+static void change_member(struct text *t, const struct upk_error *e, const struct upk_policy *p) {
     const char *last = strrchr(e->name, '.');
     text_add(t, "add `%s` to the members of `%s::%.*s` at %s, if it is one", last + 1, e->module,
              (int)(last - e->name), e->name, e->rule);
+    add_copy(t, e, p);
 }
 
 /* A name of Python 2 from a later protocol: a row of it is no row of the modern name, so a policy of old streams has none. */
@@ -154,7 +194,7 @@ static void change_range(struct text *t, const struct upk_error *e, unsigned pro
 }
 
 /* What a row lacks that does not permit the opcode. */
-static const char *step_of(unsigned op) {
+const char *step_of(unsigned op) {
     switch (op) {
     case UPK_OP_BUILD: return "state";
     case UPK_OP_APPEND:
@@ -165,13 +205,17 @@ static const char *step_of(unsigned op) {
     }
 }
 
-static void change_row(struct text *t, const struct upk_error *e, const char *part) {
-    if (e->code == UPK_ERR_STEP)
+static void change_row(struct text *t, const struct upk_error *e, const struct upk_policy *p,
+                       const char *part) {
+    if (e->code == UPK_ERR_STEP && part[0])
+        text_add(t, "%s at %s, if this object is meant", part, e->rule);
+    else if (e->code == UPK_ERR_STEP)
         text_add(t, "add `%s` to the row at %s, if this object is meant", step_of(e->opcode), e->rule);
     else if (part[0])
         text_add(t, "%s in the row at %s, if this value is meant", part, e->rule);
     else
         text_add(t, "the row at %s, if this object is meant", e->rule);
+    add_copy(t, e, p);
 }
 
 static void change_root(struct text *t, const struct upk_policy *p, const char *part) {
@@ -191,14 +235,14 @@ void error_advise(struct upk_error *e, const struct upk_policy *policy, unsigned
     case UPK_ERR_NOT_SUBCLASS:
         if (e->dangerous) break;
         if (e->rule[0])
-            change_member(&t, e);
+            change_member(&t, e, policy);
         else
             change_range(&t, e, protocol, policy);
         break;
     case UPK_ERR_RECIPE:
     case UPK_ERR_SPELLING:
     case UPK_ERR_STEP:
-        if (e->rule[0]) change_row(&t, e, part);
+        if (e->rule[0]) change_row(&t, e, policy, part);
         break;
     case UPK_ERR_OPCODE_REFUSED: change_opcodes(&t, e, policy); break;
     case UPK_ERR_PROTOCOL_REFUSED: change_protocol(&t, protocol, policy); break;

@@ -131,6 +131,14 @@ static bool see_member(struct upk_error *e, const struct object *o) {
     return true;
 }
 
+/* What nobody calls: `Mode.FAST` and `Mode.fast` are members by their names, `Outer.Inner` is a class. */
+static bool looks_like_member(const char *name) {
+    const char *last = strrchr(name, '.');
+    if (!last) return false;
+    last += 1 + strspn(last + 1, "_");
+    return !(*last >= 'A' && *last <= 'Z') || last[strcspn(last, "abcdefghijklmnopqrstuvwxyz")] == '\0';
+}
+
 static bool see_any(struct upk_error *e, const struct upk_doc *doc,
                     bool (*see)(struct upk_error *, const struct object *)) {
     for (const struct object *o = doc->objects; o; o = o->next)
@@ -149,9 +157,9 @@ void upk_error_observe(struct upk_error *err, const struct upk_policy *policy, c
     o.persid = NULL;
     o.used = NULL;
     if (!upk_inspect(bytes, len, &o, &doc, NULL)) return;
-    err->verb = UPK_VERB_REF; /* unless some call is found */
+    err->verb = UPK_VERB_NONE; /* until some call is found */
     err->steps = 0;
-    if (!see_any(err, doc, see_call) && see_any(err, doc, see_member) && !see_any(err, doc, see_call))
-        err->verb = UPK_VERB_CONST; /* a member that nobody calls */
+    if (!see_any(err, doc, see_call) && (!see_any(err, doc, see_member) || !see_any(err, doc, see_call)))
+        err->verb = looks_like_member(err->name) ? UPK_VERB_CONST : UPK_VERB_REF;
     upk_doc_free(doc);
 }

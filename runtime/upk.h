@@ -221,7 +221,7 @@ struct upk_error {
     char path[160];
     char policy[160];   /* "channel result of policy agent.return 3" */
     char rule[120];     /* the policy's line that ruled: "std/values.policy:12"; empty: none */
-    char change[240];   /* what the policy says and would have to say otherwise, in words; empty: nothing */
+    char change[400];   /* what the policy says and would have to say otherwise, in words; empty: nothing */
     char file_kind[64]; /* what the input looks like when it is no pickle: "a zip archive"; empty: a pickle */
 };
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const attributes[] = {"code", "cls",  "offset", "opcode", "module",
                                          "name", "path", "rule",   "change", "grant"};
@@ -49,14 +50,18 @@ static PyObject *class_of(const struct host *h, const struct upk_error *err) {
     return empty ? h->empty_input_error : h->refused_error;
 }
 
-/* What a host can do about a name that has no row: nothing where none could be granted either. */
+/* What a host can do about a name that has no row: nothing where none could be granted either, or where it is data of a module.  A
+ * member comes with its class. */
 static void write_opt_in(const struct upk_error *err, FILE *to) {
     char grant[2];
-    if (err->code == UPK_ERR_GLOBAL && upk_error_grant(err, grant, sizeof grant))
-        (void)fprintf(
-            to,
-            "    in Python: if %s.%s is a class of yours, with_types(%s.%s) gives a Policy that admits it\n",
-            err->module, err->name, err->module, err->name);
+    const char *const dot = strrchr(err->name, '.');
+    const bool data = err->verb == UPK_VERB_CONST;
+    if (err->code != UPK_ERR_GLOBAL || !upk_error_grant(err, grant, sizeof grant) || (data && !dot)) return;
+    const int len = (int)(data ? (size_t)(dot - err->name) : strlen(err->name));
+    (void)fprintf(
+        to,
+        "    in Python: if %s.%.*s is a class of yours, with_types(%s.%.*s) gives a Policy that admits %s\n",
+        err->module, len, err->name, err->module, len, err->name, data ? "its members" : "it");
 }
 
 /* The text of upk_error_write and the above, without the last line end. */
