@@ -135,29 +135,16 @@ static bool is_shipped(const char *file) {
     return false;
 }
 
-/* "std/host-exceptions.policy" is the fragment std.host_exceptions; NUL-terminated. */
-static void fragment_name(const char *file, size_t len, char out[NAME_ROOM]) {
-    size_t n = 0;
-    for (; n < len && n + 1 < NAME_ROOM && strncmp(file + n, ".policy", 7) != 0; n++)
-        out[n] = file[n] == '/' ? '.' : file[n] == '-' ? '_' : file[n];
-    out[n] = '\0';
-}
-
-/* Behind what would have to change in the row at e->rule. */
+/* Behind what would have to change in the row at e->rule.  The copy is the same fragment, so that whatever uses it stays as it is. */
 static void add_copy(struct text *t, const struct upk_error *e, const struct upk_policy *p) {
     if (!is_shipped(e->rule) || p->file_count == 0) return;
-    const size_t len = strcspn(e->rule, ":");
+    const int len = (int)strcspn(e->rule, ":");
     const struct upk_text main = p->files[p->file_count - 1];
-    char fragment[NAME_ROOM], file[NAME_ROOM];
-    fragment_name(e->rule, len, fragment);
+    char file[NAME_ROOM];
     error_copy(file, sizeof file, (const uint8_t *)p->pool + main.at, main.len);
-    const char *const own = strchr(fragment, '.') + 1;
-    text_add(t,
-             "; %.*s is shipped: change a copy, `fragment my.%s`; %s gets `include \"my_%s.policy\";`, and "
-             "`use my.%s`",
-             (int)len, e->rule, own, file, own, own);
-    add_channel(t, p);
-    text_add(t, " in the place of %s", fragment);
+    text_add(t, "; %.*s is shipped: change a copy, and in %s say `include \"%.*s\";` for `include \"%.*s\";`",
+             len, e->rule, file, len - (int)(strchr(e->rule, '/') + 1 - e->rule), strchr(e->rule, '/') + 1,
+             len, e->rule);
 }
 
 static void change_budget(struct text *t, const struct upk_error *e, const struct upk_policy *p) {

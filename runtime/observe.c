@@ -128,6 +128,8 @@ static bool see_member(struct upk_error *e, const struct object *o) {
     struct upk_value v = value_of_cell((struct upk_cell *)(uintptr_t)&o->cell);
     if (!is_getattr(v) || !is_name(o->args->items[0], e) || !spell(v, &s)) return false;
     memcpy(e->name, s.name, NAME_SIZE);
+    e->dangerous = name_is_dangerous((const uint8_t *)e->module, strlen(e->module), (const uint8_t *)e->name,
+                                     strlen(e->name));
     return true;
 }
 

@@ -73,12 +73,15 @@ def open_row(files, name, line, wanted, refusal):
         found = FOUND_NAME.search(refusal)
         kind = " ".join(row.split()[:1])
         others = re.sub(r"(?<![\w.])%s(?![\w.])\s*,?|,\s*(?<![\w.])%s(?=\s*\})" % (re.escape(qualname), re.escape(qualname)), "", row, count=1)
-        others = others if re.match(r"(?:\w+\s+)?\w+\s*\{", row) and re.match(r"\w+\s*\{\s*[\w.]", others) else ""
+        others = others if re.match(r"(class|func|const)\s*\{", row) and re.match(r"\w+\s*\{\s*[\w.]", others) else ""
         if kind == "func" and result:
             own = "func %s(a: Advised...) -> %s%s;" % (qualname, result.group(1), STEPS)
         else:
-            own = "class %s call(a: Advised...)%s | new(a: Advised...) kw { *: Advised }%s | new(a: Advised...)%s;" % (qualname, STEPS, STEPS, STEPS)
+            own = "class %s call(a: Advised...)%s | new(a: Advised...) kw { *: Advised }%s | new(a: Advised...)%s%s;" % (
+                qualname, STEPS, STEPS, STEPS, " | ref" if re.search(r"\bref;", row) else "")
         files.texts[name] = text[:start] + own + " " + others + text[end:]
+        if found:
+            allow_name(files, found.group(1))
         if "type Advised" not in files.texts[name]:
             files.texts[name] += OPEN % (" | ref " + found.group(1) if found else "")
         return
@@ -87,21 +90,16 @@ def open_row(files, name, line, wanted, refusal):
 
 def copy_shipped(files, advice):
     """The copy that the advice speaks of, in the place of the fragment: (what is to change, the copy's name)."""
-    match = re.match(r"(.*); (\w+/[\w-]+\.policy) is shipped: change a copy, `fragment (my\.\w+)`; (\S+) gets `include \"(my_\w+\.policy)\";`, "
-                     r"and `use (my\.\w+)`( of channel (\w+))? in the place of ([\w.]+)$", advice)
+    match = re.match(r"(.*); (\w+/([\w-]+\.policy)) is shipped: change a copy, and in (\S+) say `(include \"([\w-]+\.policy)\";)` for "
+                     r"`(include \"[\w/-]+\.policy\";)`$", advice)
     if not match:
         return advice, None
-    what, shipped, own, main, copy, used, _, channel, former = match.groups()
-    if main != files.main or own != used:
+    what, shipped, own, main, instead, copy, found = match.groups()
+    if main != files.main or own != copy:
         raise CannotError(advice)
     with open(os.path.join(files.shipped, shipped), encoding="utf-8") as file:
-        text = file.read()
-    files.texts[copy] = re.sub(r"^fragment %s;" % re.escape(former), "fragment %s;" % own, text, count=1, flags=re.M)
-    if "fragment %s;" % own not in files.texts[copy]:
-        raise CannotError("%s is no %s" % (shipped, former))
-    files.edit(main, r'\A(policy [^\n]*\n)', r'\1include "%s";\n' % copy)
-    where = r"(^channel %s \{[^}]*?\buse\b[^;]*?)" % channel if channel else r"(^use\b[^;]*?)"
-    files.edit(main, where + r"(?<![\w.])%s(?![\w.])" % re.escape(former), r"\1" + own)
+        files.texts[copy] = file.read()
+    files.edit(main, re.escape(found), instead)
     return what, copy
 
 
@@ -117,11 +115,24 @@ def set_words(files, keyword, channel, change):
             files.texts[files.main] = text[:match.start(2)] + change(match.group(2)) + text[match.end(2):]
             done = True
     if not done:
-        raise CannotError("no %s" % keyword)
+        files.add("%s %s;\n" % (keyword, change({"opcodes": "core"}.get(keyword, ""))))
+
+
+def allow_name(files, found):
+    """Such a name may stand as a value then: its row, or another one in this file, says so."""
+    module, _, qualname = found.partition("::")
+    text = files.texts[files.main]
+    for start, end, of in rows_of(text):
+        if of == module and re.match(r"\w+ %s\b" % re.escape(qualname), text[start:end]):
+            files.texts[files.main] = text[:end - 1] + " | ref;" + text[end:]
+            return
+    files.add("module %s { class %s ref; }\n" % (module, qualname))
 
 
 def change_root(files, channel, refusal):
     found = FOUND_NAME.search(refusal)
+    if found:
+        allow_name(files, found.group(1))
     root = "Advised cyclic" if channel or "cyclic" in files.texts[files.main] else "Advised"
     files.edit(files.main, (r"(^channel %s \{[^}]*?\broot\b\s*)[^;]*;" % channel) if channel else r"(^root\s+)[^;]*;", r"\1%s;" % root)
     if "type Advised" not in files.texts[files.main]:
@@ -160,9 +171,13 @@ def change(files, advice, refusal):
     file, line = copy or match.group(1), int(match.group(2))
     member = re.match(r"add `(\w+)` to the members of `([\w.]+)::([\w.]+)`", what)
     step = re.match(r"add `(\w+)` to the row at ", what)
+    calls = re.match(r"raise `budget calls` from (\d+) to at least (\d+) in the row at", what)
     lines = files.texts[file].split("\n")
     if member:
         lines[line - 1] = re.sub(r"(%s\s*\{)" % re.escape(member.group(3)), r"\1 %s = 99," % member.group(1), lines[line - 1], count=1)
+        files.texts[file] = "\n".join(lines)
+    elif calls:
+        lines[line - 1] = re.sub(r"\bbudget calls %s\b" % calls.group(1), "budget calls " + calls.group(2), lines[line - 1])
         files.texts[file] = "\n".join(lines)
     elif step and re.search(r"\(.*\);", lines[line - 1]):
         lines[line - 1] = re.sub(r"(\([^;]*\)[^;]*);", r'\1 %s because "test";' % STEP[step.group(1)], lines[line - 1], count=1)

@@ -43,7 +43,7 @@ POLICIES = {
     "own": 'policy own 1;\ninclude "std/dangerous.policy";\nprotocol 0..4;\nopcodes core, python2;\n' + OWN + "root any;\n",
     "tight": "policy tight 1;\n" + INCLUDES + TIGHT + OWN + "use " + USES + ";\nroot any;\n",
     "channels": "policy channels 1;\n" + INCLUDES + TIGHT + OWN +
-                "channel main {\n    budget nodes 100;\n    opcodes core;\n    protocol 2..4;\n    use channels, " + USES + ";\n    root any;\n}\n"
+                "channel main {\n    budget nodes 100;\n    opcodes core except LONG4;\n    protocol 2..4;\n    use channels, " + USES + ";\n    root any;\n}\n"
                 "channel other { root int; }\n",
 }
 
@@ -100,7 +100,7 @@ def try_one(policyc, build, name, path, refusal, kind, advice):
 
 def is_of_users(advice, kind):
     """No file that ships is to be changed in its place."""
-    return kind != "change" or " is shipped: change a copy, " in advice or not re.search(r"\b(std|numpy)/", advice)
+    return kind != "change" or " is shipped: change a copy, and in main.policy say " in advice or not re.search(r"\b(std|numpy)/", advice)
 
 
 def judge(policyc, build, name, paths):

@@ -60,6 +60,7 @@ enum cli_exit policy_tables_compile(struct policy_tables *t, const struct compil
     }
     own.path = t->file.path;
     if (!policy_compile(&own, d, &t->compiled)) return d->io ? CLI_IO : CLI_USAGE;
+    t->compiled->in_process = true;
     const struct model *const models = policy_file_models(&t->file, t->compiled, d, &t->count);
     if (!models || !channels_build(t->compiled, d, &t->all)) return CLI_USAGE;
     t->first = (size_t)(models - t->compiled->models);

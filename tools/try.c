@@ -23,6 +23,7 @@ static enum cli_exit compile(const struct cli *c, const struct policy_file *file
     struct compiled *compiled = NULL;
     enum cli_exit status = CLI_USAGE;
     if (today_find(c->today, d, &options.today) && policy_compile(&options, d, &compiled)) {
+        compiled->in_process = true;
         const struct model *const model = policy_file_model(file, compiled, d);
         if (model && channels_build(compiled, d, all)) {
             *policy = &all->tables[model - compiled->models].policy;
