@@ -360,6 +360,44 @@ def people(l):
     check("people: text behind", status == 0 and read(policy).decode().endswith(">\n\nmodule app { class U new(); }\n"), read(policy).decode() + err)
 
 
+def include_lines(text):
+    return re.findall(r"^include .*", text, re.M)
+
+
+def fragments(l):
+    """The comment behind an include says what was met, and stays; what a fragment grants is not written again."""
+    policy = l.path("fragments.policy")
+    good = l.build + "/corpus/good/"
+    day, span = l.put("day.pkl", call("datetime::date", b"\x07\xe8\x02\x1d")), l.put("span.pkl", call("datetime::timedelta", 1, 2, 3))
+    array, dtype = good + "np_array_c.p4.pkl", good + "np_dtype_f8.p4.pkl"
+    steps = (([day], '  # datetime::date'), ([span, day], '  # datetime::date, datetime::timedelta'), ([array], '  # datetime::date, datetime::timedelta'))
+    for paths, comment in steps:
+        status, _, err = l.learn("--into", policy, *paths)
+        text = read(policy).decode()
+        check("fragments: comment %s" % comment, status == 0 and 'include "std/datetime.policy";' + comment in include_lines(text), text + err)
+        l.canonical("fragments", policy)
+    check("fragments: what they grant", "class ndarray" not in text and "use numpy.arrays, numpy.dtypes, std.datetime;" in text, text)
+    times = [call("datetime::time", bytes(6)), call("datetime::datetime", b"\x07\xe8\x02\x1d" + bytes(6)), call("datetime::timezone", call("datetime::timedelta", 0, 0, 0))]
+    l.learn("--into", policy, l.put("times.pkl", times))
+    line = next(line for line in include_lines(read(policy).decode()) if "datetime" in line)
+    check("fragments: many", re.search(r"# datetime::date, datetime::timedelta, datetime::\w+ and more$", line), line)
+    names, before = sorted(os.listdir(l.folder)), read(policy)
+    status, _, err = l.learn("--into", policy, day, span, array, l.path("times.pkl"))
+    check("fragments: again", status == 0 and read(policy) == before and sorted(os.listdir(l.folder)) == names, err)
+
+    # What people include is theirs, with its comment, and is not said again; nor what it grants.
+    text = ('policy ours 4;\ninclude "numpy/arrays.policy";   # arrays, and   no objects\n'
+            'include "numpy/dtypes.policy"; include "std/datetime.policy"; # days\nuse numpy.arrays, numpy.dtypes, std.datetime;\nroot any;\n')
+    ours = l.path("ours.policy")
+    write(ours, text)
+    status, _, err = l.learn("--into", ours, array, dtype, day)
+    check("fragments: nothing new", status == 0 and read(ours).decode() == text and not os.path.exists(ours + ".old"), read(ours).decode() + err)
+    status, _, err = l.learn("--into", ours, array, l.put("with.pkl", [call("datetime::date", b"\x07\xe8\x02\x1d"), new("app::C")]))
+    after = read(ours).decode()
+    check("fragments: people's", status == 0 and after.startswith(text + "\n# <learned>\n") and "include" not in after[len(text):]
+          and "ndarray" not in after[len(text):], after + err)
+
+
 def roots(l):
     policy = l.path("root.policy")
     write(policy, "policy rooted 1;\nroot list<int>;")
@@ -486,6 +524,9 @@ def inputs(l):
     check("dangerous: not admitted", l.admitted(l.path("d.policy"), [good, dangerous]) == {good})
     status, out, err = l.learn(dangerous)
     check("only dangerous", status == 1 and out == "" and "posix::system" in err, out + err)
+    beyond = l.put("beyond.pkl", call("datetime::date", 2024, 2, 29))
+    status, out, err = l.learn(beyond)
+    check("beyond a shipped row", status == 1 and out == "" and "rule: std/datetime.policy:" in err and "change:" not in err and "observer" not in err, err)
     for name, data, code in (("text", b"\xffhello\n", "R103"), ("cut", b"\x80\x04]", "R101"), ("nothing", b"", "R101"),
                              ("ext", b"\x80\x02\x82\x01.", "R203"), ("late", b"\x80\x02]q\x00(h\x00tq\x01h\x00K\x01a0.", "R")):
         status, out, err = l.learn(l.put_stream(name + ".pkl", data))
@@ -534,7 +575,7 @@ def names(l):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         l = Learn(sys.argv[1], folder)
-        for part in (corpus, merged_corpus, hostile_alone, written, shapes, deep, random_merges, people, roots, channels, base, opened, files,
+        for part in (corpus, merged_corpus, hostile_alone, written, shapes, deep, random_merges, people, fragments, roots, channels, base, opened, files,
                      inputs, protocols, names):
             part(l)
     return tally.finish()

@@ -27,6 +27,8 @@ struct learn_input {
     struct cli_bytes bytes;
     enum learn_fate fate;
     struct upk_error err;
+    bool
+        unadvised; /* no policy of people's refused it, so that nothing is to be said of what would have to change */
     struct upk_scan_result *scan;
 };
 

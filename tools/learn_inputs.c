@@ -131,6 +131,6 @@ void learn_report(const struct learn *l) {
         const struct learn_input *const in = &l->inputs[i];
         if (in->fate != LEARN_REFUSED) continue;
         fprintf(stderr, "%s: not learned: ", cli_show(in->name).text);
-        upk_error_write(&in->err, stderr);
+        (in->unadvised ? upk_error_write_bare : upk_error_write)(&in->err, stderr);
     }
 }

@@ -49,10 +49,10 @@ static struct learn_row *note(struct learn *l, struct model_name spelled) {
     const struct names names = {.mem = &l->mem};
     struct model_name canonical;
     const size_t before = l->rows.count;
-    if (l->rows.count > LEARN_MOST_NAMES || !name_canonical(&names, NAMES_NEW, spelled, &canonical))
-        return NULL;
+    if (!name_canonical(&names, NAMES_NEW, spelled, &canonical)) return NULL;
     struct learn_row *const row = learn_row_get(&l->rows, canonical);
     if (!row || l->rows.count == before) return row;
+    if (l->rows.count > LEARN_MOST_NAMES) return NULL;
     const struct name_special *const special = special_named(canonical);
     if (special && special->special >= UPK_SPECIAL_RECONSTRUCTOR)
         row->owner = special->special == UPK_SPECIAL_OR ? LEARN_OWN : LEARN_SPELLER;
@@ -180,6 +180,14 @@ static bool change_fragment(struct learn *l, const struct upk_error *err) {
     return true;
 }
 
+/* By the policy that observes, which is nobody's. */
+static void refuse(struct learn_input *in, const struct upk_error *err) {
+    in->fate = LEARN_REFUSED;
+    in->err = *err;
+    in->err.policy[0] = '\0';
+    in->unadvised = true;
+}
+
 /* false: no memory.  *again: something is known now that was not, and it is not the last time. */
 static bool learn_from_refusal(struct learn *l, struct learn_input *in, const struct upk_error *err,
                                bool last, bool *again) {
@@ -191,8 +199,7 @@ static bool learn_from_refusal(struct learn *l, struct learn_input *in, const st
     if (!last && (is_new || (err->rule[0] && change_fragment(l, err)))) {
         *again = true;
     } else {
-        in->fate = LEARN_REFUSED;
-        in->err = *err;
+        refuse(in, err);
     }
     return true;
 }
@@ -224,7 +231,7 @@ static void need_settings(struct learn_settings *s, const struct upk_scan_result
 /* Shared values count at each place where they stand, as the budget has it; honest pickles share little but objects, which are looked
  * at once. */
 static void refuse_for_looks(struct learn_input *in, uint64_t most) {
-    in->err = (struct upk_error){
+    const struct upk_error err = {
         .code = UPK_ERR_BUDGET,
         .cls = (uint8_t)upk_code_class(UPK_ERR_BUDGET),
         .budget = UPK_BUDGET_EXPANDED,
@@ -233,7 +240,7 @@ static void refuse_for_looks(struct learn_input *in, uint64_t most) {
         .detail = "what it shares stands at too many places for its size",
         .path = "$",
     };
-    in->fate = LEARN_REFUSED;
+    refuse(in, &err);
 }
 
 static bool see_all(struct learn *l, const struct upk_policy *p) {
@@ -242,8 +249,11 @@ static bool see_all(struct learn *l, const struct upk_policy *p) {
         struct learn_input *const in = &l->inputs[i];
         struct upk_doc *doc = NULL;
         if (in->fate != LEARN_OPEN) continue;
-        in->fate = LEARN_REFUSED;
-        if (!learn_decode(l, p, in, &doc, &in->err)) continue;
+        struct upk_error err;
+        if (!learn_decode(l, p, in, &doc, &err)) {
+            refuse(in, &err);
+            continue;
+        }
         in->fate = LEARN_SEEN;
         const uint64_t most = LOOKS_LEAST + (uint64_t)in->bytes.len * LOOKS_PER_BYTE;
         bool too_much = false;

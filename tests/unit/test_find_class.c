@@ -36,6 +36,12 @@ static int set_up(void **state) {
     return f->keys && f->pool ? 0 : -1;
 }
 
+static int set_up_in_process(void **state) {
+    if (set_up(state) != 0) return -1;
+    ((struct fixture *)*state)->in_process = true;
+    return 0;
+}
+
 static int tear_down(void **state) {
     struct fixture *const f = *state;
     mem_free(&f->mem);
@@ -182,7 +188,8 @@ static void tables_are_dense(void **state) {
     struct fixture *const f = *state;
     add_rows(f, 3000);
     assert_int_equal(build(f), PERFECT_OK);
-    assert_true(f->tables[0].slot_count < 3000 + 3000 / 20 + 256);
+    /* Without gperf they are only for a process, and need not be. */
+    assert_true(f->tables[0].slot_count < 3000 + (f->in_process ? 3000 / 2 : 3000 / 20 + 256));
 }
 
 static void a_key_given_twice_has_no_table(void **state) {
@@ -206,7 +213,10 @@ static void every_refused_allocation_is_reported(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                         \
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down), {            \
+#name " (without gperf)", name, set_up_in_process, tear_down, NULL \
+    }
     const struct CMUnitTest tests[] = {
         TEST(no_key_is_found_in_an_empty_table),
         TEST(a_single_key_is_found_exactly),
