@@ -29,9 +29,11 @@ static enum diff_grade grade_of(const struct opcode_word *op) {
     return DIFF_LOW;
 }
 
-static const char *const opcode_sentences[] = {
-    "Streams may spell plain data in another way.", "Streams may hand memory beside themselves to the value.",
-    "The opcode makes or names objects, which no allowed one may have done."};
+static const char opcodes_less[] = "Streams that use them are refused.";
+static const struct diff_words opcode_sentences[] = {
+    {"Streams may spell plain data in another way.", opcodes_less},
+    {"Values may hold memory that is handed over beside the stream.", opcodes_less},
+    {"Objects may be made or named by opcodes that were refused.", opcodes_less}};
 
 static void add_word(struct diff *d, const char *word) {
     if (d->scratch.len != 0) output_text(&d->scratch, ", ");
@@ -70,7 +72,9 @@ static void compare_protocols(struct diff *d) {
     if (old->protocol_min < new->protocol_min || old->protocol_max > new->protocol_max) how |= DIFF_NARROWED;
     if (how == 0) return;
     diff_find(d, diff_top(d, DIFF_OF_PROTOCOL, 0, text_of("protocol")), how, DIFF_LOW, protocol_text(d, old),
-              protocol_text(d, new), "Streams of other protocols are read.");
+              protocol_text(d, new),
+              (struct diff_words){"Streams of other protocols are read.",
+                                  "Streams of some protocols are not read any more."});
 }
 
 /* ---- budgets and root ------------------------------------------------------------ */
@@ -89,7 +93,7 @@ static void compare_budgets(struct diff *d) {
         const struct diff_place *const at = diff_top(d, DIFF_OF_BUDGET, (uint32_t)i, diff_kept(d));
         diff_find(d, at, is > was ? DIFF_WIDENED : DIFF_NARROWED, DIFF_LOW,
                   budget_text(d, (enum upk_budget)i, was), budget_text(d, (enum upk_budget)i, is),
-                  "Streams may cost more.");
+                  (struct diff_words){"Streams may cost more.", "Streams may cost less."});
     }
 }
 
@@ -99,7 +103,8 @@ static void compare_root(struct diff *d) {
     diff_types(d, at, d->old->root, d->new->root, DIFF_BOTH);
     if (was == is) return;
     diff_find(d, at, is ? DIFF_WIDENED : DIFF_NARROWED, DIFF_MEDIUM, text_of(was ? "cyclic" : "acyclic"),
-              text_of(is ? "cyclic" : "acyclic"), "Values may hold themselves.");
+              text_of(is ? "cyclic" : "acyclic"),
+              (struct diff_words){"Values may hold themselves.", "Values that hold themselves are refused."});
 }
 
 /* ---- all of it ------------------------------------------------------------ */
@@ -118,8 +123,11 @@ static void find_exhausted(struct diff *d) {
     if (how == 0) return;
     d->findings.count = 0;
     d->more = false;
-    diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("types")), DIFF_BOTH, DIFF_HIGH, none, none,
-              "What is taken could not be shown to be contained in what was: there is too much to compare.");
+    diff_find(
+        d, diff_top(d, DIFF_OF_ALL, 0, text_of("types")), DIFF_BOTH, DIFF_HIGH, none, none,
+        (struct diff_words){
+            "What is taken could not be shown to be contained in what was: there is too much to compare.",
+            NULL});
 }
 
 static void compare_all(struct diff *d) {
@@ -151,10 +159,9 @@ bool diff_channel(const struct upk_policy *old, const struct upk_policy *new, st
         if (!compare(old, new, o, &how)) return false;
     } else {
         put_head(old ? old : new, o);
-        output_text(
-            o, old ? "narrowed\n  low narrowed channel: was there, is nothing. Less is taken than before.\n"
-                   : "widened, 1 high\n  high widened channel: was nothing, is there. "
-                     "All that the channel grants is new.\n");
+        output_text(o, old ? "narrowed\n  low narrowed channel: was there, is nothing. It is there no more.\n"
+                           : "widened, 1 high\n  high widened channel: was nothing, is there. "
+                             "All that the channel grants is new.\n");
     }
     *verdict = (struct diff_verdict){(how & DIFF_WIDENED) != 0, (how & DIFF_NARROWED) != 0};
     return !o->mem->failed;
@@ -172,7 +179,7 @@ bool diff_widened(const struct upk_policy *old, const struct upk_policy *new, st
     if (d.how & DIFF_WIDENED && d.findings.count == 0)
         diff_find(&d, diff_top(&d, DIFF_OF_ALL, 0, text_of("types")), DIFF_WIDENED, DIFF_HIGH,
                   (struct text){"", 0}, (struct text){"", 0},
-                  "What is taken could not be shown to be contained in what was.");
+                  (struct diff_words){"What is taken could not be shown to be contained in what was.", NULL});
     *all = mem_alloc(m, d.findings.count, sizeof **all);
     const struct diff_finding *const findings = d.findings.items;
     for (; *all && *count < d.findings.count; ++*count) (*all)[*count] = findings[*count].what;

@@ -58,11 +58,25 @@ static enum diff_grade grade_of(const struct upk_env_name *n, uint32_t stage) {
     return stage == UPK_ENV_FROM || (stage != UPK_ENV_SET && n->because.len) ? DIFF_HIGH : DIFF_MEDIUM;
 }
 
-static const char *sentence_of(uint32_t stage) {
-    return stage == UPK_ENV_INHERIT ? "A variable of the host reaches the child."
-           : stage == UPK_ENV_FROM  ? "A manifest may ask for a value of the host."
-           : stage == UPK_ENV_SET   ? "The child is told something else."
-                                    : "A manifest may set it.";
+/* Where both have it, with other values. */
+static struct diff_words words_between(uint32_t stage) {
+    static const char more[] = "Values reach the child that did not.",
+                      less[] = "Some values do not reach the child any more.";
+    return stage == UPK_ENV_SET ? (struct diff_words){"The child is told another value.", NULL}
+                                : (struct diff_words){more, less};
+}
+
+static struct diff_words words_of(uint32_t stage) {
+    switch (stage) {
+    case UPK_ENV_INHERIT:
+        return (struct diff_words){"A variable of the host reaches the child.",
+                                   "The host's variable does not reach the child any more."};
+    case UPK_ENV_FROM:
+        return (struct diff_words){"A manifest may ask for a value of the host.",
+                                   "No manifest may ask for this value of the host any more."};
+    case UPK_ENV_SET: return (struct diff_words){"What the child is told is another.", NULL};
+    default: return (struct diff_words){"A manifest may set it.", "No manifest may set it any more."};
+    }
 }
 
 static void compare_stage(struct diff *d, const struct upk_env_name *was, const struct upk_env_name *is,
@@ -81,7 +95,7 @@ static void compare_stage(struct diff *d, const struct upk_env_name *was, const 
         how = (rule_within(f, b, e, a) && source ? 0u : DIFF_WIDENED) |
               (rule_within(e, a, f, b) && source ? 0u : DIFF_NARROWED);
     }
-    diff_find(d, name_place(d, f, is), how, grade_of(is, stage), old, new, sentence_of(stage));
+    diff_find(d, name_place(d, f, is), how, grade_of(is, stage), old, new, words_between(stage));
 }
 
 static void compare_names(struct diff *d) {
@@ -95,13 +109,13 @@ static void compare_names(struct diff *d) {
                 continue;
             }
             diff_find(d, name_place(d, f, is), stage == UPK_ENV_SET ? DIFF_BOTH : DIFF_WIDENED,
-                      grade_of(is, stage), none, grant_text(d, f, is, stage), sentence_of(stage));
+                      grade_of(is, stage), none, grant_text(d, f, is, stage), words_of(stage));
         }
         for (uint32_t i = 1; e && i < e->name_count && !diff_is_full(d); i++) {
             const struct upk_env_name *const was = &e->names[i], *const is = name_find(f, e, was);
             if (!(was->flags & stage) || (is && is->flags & stage)) continue;
             diff_find(d, name_place(d, e, was), stage == UPK_ENV_SET ? DIFF_BOTH : DIFF_NARROWED, DIFF_MEDIUM,
-                      grant_text(d, e, was, stage), none, sentence_of(stage));
+                      grant_text(d, e, was, stage), none, words_of(stage));
         }
     }
 }
@@ -111,10 +125,13 @@ static void compare_environments(struct diff *d) {
     const bool was = e && e->flags & UPK_ENV_HOME, is = f && f->flags & UPK_ENV_HOME;
     if (!e != !f) {
         diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("environment")), f ? DIFF_WIDENED : DIFF_NARROWED,
-                  DIFF_MEDIUM, none, none, "A child may be given an environment at all.");
+                  DIFF_MEDIUM, e ? text_of("there") : none, f ? text_of("there") : none,
+                  (struct diff_words){"A child may be given an environment at all.",
+                                      "No child is given an environment any more."});
     } else if (was != is) {
         diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("environment home")), DIFF_BOTH, DIFF_MEDIUM,
-                  was ? text_of("workspace") : none, is ? text_of("workspace") : none, "HOME is another.");
+                  was ? text_of("workspace") : none, is ? text_of("workspace") : none,
+                  (struct diff_words){"HOME is another.", NULL});
     }
     compare_names(d);
 }
@@ -129,10 +146,10 @@ static struct upk_confinement confinement_of(const struct upk_policy *p) {
 }
 
 static void compare_words(struct diff *d, const char *place, uint32_t was, uint32_t is,
-                          const char *const words[2], const char *sentence) {
+                          const char *const words[2], struct diff_words sentences) {
     if (was == is) return;
     diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of(place)), is > was ? DIFF_WIDENED : DIFF_NARROWED,
-              DIFF_HIGH, text_of(words[was]), text_of(words[is]), sentence);
+              DIFF_HIGH, text_of(words[was]), text_of(words[is]), sentences);
 }
 
 static struct text budget_text(struct diff *d, enum upk_run_budget b, uint64_t value) {
@@ -142,18 +159,21 @@ static struct text budget_text(struct diff *d, enum upk_run_budget b, uint64_t v
 
 static void compare_confinements(struct diff *d) {
     static const char *const modes[] = {"require", "opt_in"}, *const networks[] = {"none", "granted"};
-    static const char unconfined[] = "A host may start the child unconfined.";
+    static const struct diff_words unconfined = {"A host may start the child unconfined.",
+                                                 "No host may start the child unconfined any more."};
     const struct upk_confinement was = confinement_of(d->old), is = confinement_of(d->new);
     compare_words(d, "confinement linux", was.on_linux, is.on_linux, modes, unconfined);
     compare_words(d, "confinement macos", was.on_macos, is.on_macos, modes, unconfined);
-    compare_words(d, "confinement network", was.network, is.network, networks, "The child has a network.");
+    compare_words(d, "confinement network", was.network, is.network, networks,
+                  (struct diff_words){"The child has a network.", "The child has no network any more."});
     for (size_t i = 0; i < UPK_RUN_BUDGET_COUNT; i++) {
         if (was.budgets[i] == is.budgets[i]) continue;
         output_print(&d->scratch, "confinement budget %s", child_budgets[i].word);
         const struct diff_place *const at = diff_top(d, DIFF_OF_ALL, 0, diff_kept(d));
         diff_find(d, at, is.budgets[i] > was.budgets[i] ? DIFF_WIDENED : DIFF_NARROWED, DIFF_LOW,
                   budget_text(d, (enum upk_run_budget)i, was.budgets[i]),
-                  budget_text(d, (enum upk_run_budget)i, is.budgets[i]), "A child may cost more.");
+                  budget_text(d, (enum upk_run_budget)i, is.budgets[i]),
+                  (struct diff_words){"A child may cost more.", "A child may cost less."});
     }
 }
 

@@ -88,8 +88,18 @@ static struct text place_text(struct diff *d, const struct diff_place *at) {
 
 /* ---- findings ------------------------------------------------------------ */
 
+static const char *sentence_of(struct diff *d, unsigned how, struct diff_words words) {
+    if (!words.less || !words.more) return words.more ? words.more : words.less;
+    if (how != DIFF_BOTH) return how == DIFF_WIDENED ? words.more : words.less;
+    output_print(&d->scratch, "%s %s", words.more, words.less);
+    struct text t = {"", 0};
+    (void)mem_text(d->mem, d->scratch.bytes, d->scratch.len, &t);
+    d->scratch.len = 0;
+    return t.at;
+}
+
 void diff_find(struct diff *d, const struct diff_place *at, unsigned how, enum diff_grade grade,
-               struct text was, struct text is, const char *sentence) {
+               struct text was, struct text is, struct diff_words words) {
     how &= d->asked;
     d->how |= how;
     if (how == 0 || d->mem->failed || !at) return;
@@ -102,7 +112,7 @@ void diff_find(struct diff *d, const struct diff_place *at, unsigned how, enum d
                                     .place = place_text(d, at),
                                     .old = was,
                                     .new = is,
-                                    .sentence = how &DIFF_WIDENED ? sentence : "Less is taken than before."};
+                                    .sentence = sentence_of(d, how, words)};
     const struct diff_finding f = {.how = how,
                                    .grade = how & DIFF_WIDENED ? grade : DIFF_LOW,
                                    .what = what,
@@ -115,6 +125,13 @@ static int compare_findings(const void *a, const void *b) {
     if (x->grade != y->grade) return x->grade > y->grade ? -1 : 1;
     const int c = text_compare(x->what.place, y->what.place);
     return c != 0 ? c : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Alternatives of a row that change alike are one line. */
+static bool is_said(const struct diff_finding *before, const struct diff_finding *f) {
+    return before->how == f->how && before->grade == f->grade &&
+           text_equal(before->what.place, f->what.place) && text_equal(before->what.old, f->what.old) &&
+           text_equal(before->what.new, f->what.new) && strcmp(before->what.sentence, f->what.sentence) == 0;
 }
 
 static void put_text(struct output *o, const char *before, struct text t) {
@@ -137,13 +154,22 @@ static void put_counts(const struct diff_finding *all, size_t count, struct outp
     }
 }
 
+/* Sorted, each once; how many there are. */
+static size_t settle(struct diff_finding *all, size_t count) {
+    size_t kept = 0;
+    if (count > 1) qsort(all, count, sizeof *all, compare_findings);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || !is_said(&all[kept - 1], &all[i])) all[kept++] = all[i];
+    }
+    return kept;
+}
+
 void diff_put_findings(struct diff *d, struct output *o) {
     struct diff_finding *const all = d->findings.items;
-    const size_t count = d->findings.count;
+    const size_t count = settle(all, d->findings.count);
     output_text(o, d->how == 0 ? "same" : d->how == DIFF_BOTH ? "widened and narrowed" : word_of(d->how));
     put_counts(all, count, o);
     output_text(o, "\n");
-    if (count > 1) qsort(all, count, sizeof *all, compare_findings);
     for (size_t i = 0; i < count; i++) {
         output_print(o, "  %s %s ", grade_words[all[i].grade], word_of(all[i].how));
         output_bytes(o, all[i].what.place.at, all[i].what.place.len);

@@ -22,6 +22,12 @@ struct diff_place {
     uint32_t index;
 };
 
+/* What a finding means for who reads the policy: where more is taken, and where less is; the second one is added where both are.  NULL:
+ * the other one says it all. */
+struct diff_words {
+    const char *more, *less;
+};
+
 struct diff_finding {
     unsigned how;
     enum diff_grade grade;
@@ -48,7 +54,7 @@ bool diff_init(struct diff *d, const struct upk_policy *old, const struct upk_po
 bool diff_is_full(const struct diff *d);
 /* Only what widens has a grade of its own: what is only narrowed is low.  An empty text is "nothing". */
 void diff_find(struct diff *d, const struct diff_place *at, unsigned how, enum diff_grade grade,
-               struct text was, struct text is, const char *sentence);
+               struct text was, struct text is, struct diff_words words);
 void diff_put_findings(struct diff *d, struct output *o);
 
 /* NULL: out of memory, which sticks. */

@@ -17,11 +17,11 @@ struct beside { /* two forms */
 };
 
 static void find(struct beside *b, const char *piece, unsigned how, enum diff_grade grade, struct text was,
-                 struct text is, const char *sentence) {
+                 struct text is, struct diff_words words) {
     how &= b->asked;
     if (how == 0) return;
     b->shown |= how;
-    diff_find(b->d, diff_below(b->d, b->at, text_of(piece)), how, grade, was, is, sentence);
+    diff_find(b->d, diff_below(b->d, b->at, text_of(piece)), how, grade, was, is, words);
 }
 
 /* ---- hooks, checks, results ------------------------------------------------------------ */
@@ -39,7 +39,8 @@ static void look_at_hooks(struct beside *b) {
     const uint32_t old = b->old->flags & UPK_FORM_RUNS_ALL, new = b->new->flags &UPK_FORM_RUNS_ALL;
     const unsigned how = (new & ~old ? DIFF_WIDENED : 0u) | (old & ~new ? DIFF_NARROWED : 0u);
     find(b, " runs", how, DIFF_HIGH, hooks_text(b->d, old), hooks_text(b->d, new),
-         "Code of the class may run that could not.");
+         (struct diff_words){"Code of the class may run that could not.",
+                             "A Python host refuses the class where it has such a hook."});
 }
 
 static void look_at_check(struct beside *b) {
@@ -47,7 +48,9 @@ static void look_at_check(struct beside *b) {
     if (!inclusion_check(b->new, b->old)) how |= DIFF_WIDENED;
     if (!inclusion_check(b->old, b->new)) how |= DIFF_NARROWED;
     find(b, " check", how, DIFF_HIGH, text_of(check_words[b->old->check]),
-         text_of(check_words[b->new->check]), "What the check proved is no longer proved.");
+         text_of(check_words[b->new->check]),
+         (struct diff_words){"What the check proved is no longer proved.",
+                             "Values that the check does not take are refused."});
 }
 
 static struct text result_text(struct diff *d, bool of_new, const struct upk_form *f) {
@@ -59,7 +62,10 @@ static struct text result_text(struct diff *d, bool of_new, const struct upk_for
 static void look_at_result(struct beside *b) {
     if (inclusion_result(&b->d->into_old, b->new, b->old)) return;
     find(b, " result", DIFF_BOTH, DIFF_MEDIUM, result_text(b->d, false, b->old),
-         result_text(b->d, true, b->new), "What is made is of another class.");
+         result_text(b->d, true, b->new),
+         (struct diff_words){b->new->verb == UPK_VERB_CONST ? "It counts as an object of another class."
+                                                            : "What is made is of another class.",
+                             NULL});
 }
 
 static void look_at_value(struct beside *b) {
@@ -67,7 +73,8 @@ static void look_at_value(struct beside *b) {
     if (!inclusion_value(&b->d->into_old, b->new, b->old)) how |= DIFF_WIDENED;
     if (!inclusion_value(&b->d->into_new, b->old, b->new)) how |= DIFF_NARROWED;
     find(b, " value", how, DIFF_LOW, diff_type_text(b->d, false, b->old->value),
-         diff_type_text(b->d, true, b->new->value), "The member has another value, and is equal to others.");
+         diff_type_text(b->d, true, b->new->value),
+         (struct diff_words){"The member has another value, so that other keys are equal to it.", NULL});
 }
 
 /* ---- parts that are types ------------------------------------------------------------ */
@@ -81,7 +88,30 @@ static void look_at_optional(struct beside *b) {
     if (could == can || b->old->state == 0 || b->new->state == 0) return;
     find(b, " state", can ? DIFF_WIDENED : DIFF_NARROWED, DIFF_MEDIUM,
          text_of(could ? "optional" : "mandatory"), text_of(can ? "optional" : "mandatory"),
-         "The object may be left without a state.");
+         (struct diff_words){"The object may be left without a state.", "The object has to have its state."});
+}
+
+/* Of a part that one of the two forms has, the new one or the old one. */
+static struct diff_words words_of_part(enum inclusion_part part, bool of_new) {
+    static const struct diff_words added[INCLUSION_PARTS] = {
+        [INCLUSION_ARGS] = {"Arguments may be given.", "Arguments have to be given."},
+        [INCLUSION_KW] = {"Keywords may be given.", "Keywords have to be given."},
+        [INCLUSION_STATE] = {"The object may have a state.", "The object has to have a state."},
+        [INCLUSION_ITEMS] = {"Items may be appended to the object.", NULL},
+        [INCLUSION_KEY] = {"Pairs may be set in the object.", NULL},
+        [INCLUSION_VALUE] = {"Pairs may be set in the object.", NULL},
+        [INCLUSION_ADDS] = {"Members may be added to the object.", NULL},
+    };
+    static const struct diff_words removed[INCLUSION_PARTS] = {
+        [INCLUSION_ARGS] = {"Arguments that had to be given may be missing.", "Arguments are refused."},
+        [INCLUSION_KW] = {"Keywords that had to be given may be missing.", "Keywords are refused."},
+        [INCLUSION_STATE] = {"The object may be left without a state.", "A state is refused."},
+        [INCLUSION_ITEMS] = {NULL, "Items are refused."},
+        [INCLUSION_KEY] = {NULL, "Pairs are refused."},
+        [INCLUSION_VALUE] = {NULL, "Pairs are refused."},
+        [INCLUSION_ADDS] = {NULL, "Members are refused."},
+    };
+    return of_new ? added[part] : removed[part];
 }
 
 static void look_at_part(struct beside *b, enum inclusion_part part) {
@@ -99,7 +129,7 @@ static void look_at_part(struct beside *b, enum inclusion_part part) {
     }
     const enum diff_grade grade = new != 0 && diff_takes_any(b->d->new, new) ? DIFF_HIGH : DIFF_MEDIUM;
     find(b, part_pieces[part], how, grade, diff_type_text(b->d, false, old), diff_type_text(b->d, true, new),
-         new != 0 ? "The object takes what it did not." : "The object may be without what it had to have.");
+         words_of_part(part, new != 0));
 }
 
 void diff_forms(struct diff *d, const struct diff_place *at, const struct upk_form *old,
@@ -114,6 +144,7 @@ void diff_forms(struct diff *d, const struct diff_place *at, const struct upk_fo
     const unsigned left = asked & ~b.shown;
     const struct text none = {"", 0};
     if (left != 0)
-        diff_find(d, at, left, DIFF_HIGH, none, none,
-                  "This way to make it could not be shown to be contained in what was.");
+        diff_find(
+            d, at, left, DIFF_HIGH, none, none,
+            (struct diff_words){"This way to make it could not be shown to be contained in what was.", NULL});
 }

@@ -104,8 +104,9 @@ static void find_spellings(struct diff *d, const struct upk_policy *p, const str
         const bool added = how == DIFF_WIDENED;
         diff_find(d, diff_row_place(d, p, &p->rows[r]), how, rows[r].known ? DIFF_MEDIUM : DIFF_LOW,
                   added ? none : text, added ? text : none,
-                  rows[r].known ? "Streams mean it by a name that meant something else."
-                                : "Streams may spell the name in another way.");
+                  (struct diff_words){rows[r].known ? "Streams mean it by a name that meant something else."
+                                                    : "Streams may spell the name in another way.",
+                                      "Streams do not mean it by that name any more."});
     }
 }
 

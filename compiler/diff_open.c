@@ -54,7 +54,8 @@ static void find_opens(struct diff *d, const struct inclusion *i, unsigned how) 
         const bool added = how == DIFF_WIDENED;
         diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_HIGH,
                   added ? none : text, added ? text : none,
-                  "The host may be asked for names that no row lists.");
+                  (struct diff_words){"The host may be asked for names that no row lists.",
+                                      "The host is not asked for such names any more."});
     }
 }
 
@@ -126,7 +127,9 @@ static void find_denies_of(struct diff *d, const struct upk_policy *p, const str
         const struct text text = deny_text(d, q, deny), none = {"", 0};
         const bool gone = how == DIFF_WIDENED;
         diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_HIGH,
-                  gone ? text : none, gone ? none : text, "Less is denied of the names that no row lists.");
+                  gone ? text : none, gone ? none : text,
+                  (struct diff_words){"Less is denied of the names that no row lists.",
+                                      "More is denied of the names that no row lists."});
     }
 }
 
@@ -157,16 +160,19 @@ static void find_others(struct diff *d, const struct inclusion *i, unsigned how)
     const bool of_new = how == DIFF_WIDENED;
     diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("names without a row")), how, DIFF_MEDIUM,
               of_new ? there : here, of_new ? here : there,
-              "Names that had a row of their own, or another one, are the host's to know.");
+              (struct diff_words){
+                  "Names that had a row of their own, or another one, are the host's to know.",
+                  "Names that were the host's to know have rows of their own, or others, or none."});
 }
 
 /* Between versions alone: of channels of one file both end with what ends first. */
 static void find_until(struct diff *d) {
     const struct text was = policy_text(d->old, d->old->until), is = policy_text(d->new, d->new->until);
     if (was.len == 0 || is.len == 0 || text_equal(was, is) || d->asked != DIFF_BOTH) return;
-    diff_find(d, diff_top(d, DIFF_OF_ALL, 0, text_of("fail_open until")),
-              text_compare(is, was) > 0 ? DIFF_WIDENED : DIFF_NARROWED, DIFF_MEDIUM, was, is,
-              "It may be compiled for longer.");
+    diff_find(
+        d, diff_top(d, DIFF_OF_ALL, 0, text_of("fail_open until")),
+        text_compare(is, was) > 0 ? DIFF_WIDENED : DIFF_NARROWED, DIFF_MEDIUM, was, is,
+        (struct diff_words){"It may be compiled for longer.", "It may be compiled for a shorter time."});
 }
 
 void diff_opens(struct diff *d) {

@@ -47,10 +47,12 @@ static bool is_dangerous(struct diff *d, const struct upk_policy *p, const struc
 
 struct judgement {
     enum diff_grade grade;
-    const char *sentence;
+    struct diff_words words;
 };
 
 static struct judgement judge_row(struct diff *d, const struct upk_policy *p, const struct upk_row *row) {
+    static const char gone[] = "The name is not granted any more.",
+                      not_made[] = "The class may not be made any more.";
     bool any = false, made = false;
     for (uint32_t k = row->first_form; k < row->first_form + row->form_count; k++) {
         any = any || form_takes_any(p, &p->forms[k]);
@@ -58,15 +60,21 @@ static struct judgement judge_row(struct diff *d, const struct upk_policy *p, co
     }
     if (is_dangerous(d, p, row))
         return (struct judgement){DIFF_HIGH,
-                                  "The name reaches the system, the interpreter or another decoder."};
+                                  {"The name reaches the system, the interpreter or another decoder.", gone}};
     if (row->flags & UPK_ROW_OPEN)
-        return (struct judgement){DIFF_HIGH, "Names that no row lists may be made."};
-    if (row->flags & UPK_ROW_FUNC) return (struct judgement){DIFF_HIGH, "Another function may be called."};
+        return (struct judgement){
+            DIFF_HIGH,
+            {"Objects of names that no row lists may be made.", "Such objects may not be made any more."}};
+    if (row->flags & UPK_ROW_FUNC)
+        return (struct judgement){
+            DIFF_HIGH, {"Another function may be called.", "The function may not be called any more."}};
     if (row->flags & UPK_ROW_IMPORT)
-        return (struct judgement){DIFF_HIGH, "A Python host imports the module of the name."};
-    if (any) return (struct judgement){DIFF_HIGH, "Another class may be made, of any value."};
-    return (struct judgement){DIFF_MEDIUM,
-                              made ? "Another class may be made." : "Another name may be mentioned."};
+        return (struct judgement){DIFF_HIGH,
+                                  {"Another name is granted, whose module a Python host imports.", gone}};
+    if (any) return (struct judgement){DIFF_HIGH, {"Another class may be made, of any value.", not_made}};
+    if (made) return (struct judgement){DIFF_MEDIUM, {"Another class may be made.", not_made}};
+    return (struct judgement){
+        DIFF_MEDIUM, {"Another name may stand as a value.", "The name may not stand as a value any more."}};
 }
 
 static void find_row(struct diff *d, bool of_new, const struct upk_row *row) {
@@ -74,7 +82,7 @@ static void find_row(struct diff *d, bool of_new, const struct upk_row *row) {
     const struct judgement j = judge_row(d, p, row);
     const struct text text = row_text(d, of_new, row), none = {"", 0};
     diff_find(d, diff_row_place(d, p, row), of_new ? DIFF_WIDENED : DIFF_NARROWED, j.grade,
-              of_new ? none : text, of_new ? text : none, j.sentence);
+              of_new ? none : text, of_new ? text : none, j.words);
 }
 
 /* ---- forms of a row that both have ------------------------------------------------------------ */
@@ -152,16 +160,19 @@ static const struct diff_place *form_place(struct rows *r, const struct upk_form
 }
 
 static struct judgement judge_form(const struct side *s, const struct side *other, const struct upk_form *f) {
+    static const char not_so[] = "It may not be made in this way any more.";
     bool made = false;
     for (uint32_t k = 0; k < other->row->form_count; k++)
         made = made || form_at(other, k)->verb == UPK_VERB_CALL || form_at(other, k)->verb == UPK_VERB_FUNC;
     if (form_takes_any(s->p, f))
-        return (struct judgement){DIFF_HIGH, "It may be made in another way, of any value."};
+        return (struct judgement){DIFF_HIGH, {"It may be made in another way, of any value.", not_so}};
     if ((f->verb == UPK_VERB_CALL || f->verb == UPK_VERB_FUNC) && !made)
-        return (struct judgement){DIFF_HIGH, "It may be called: its code runs, which did not."};
-    return (struct judgement){DIFF_MEDIUM, f->verb == UPK_VERB_REF || f->verb == UPK_VERB_CONST
-                                               ? "The name may be mentioned."
-                                               : "It may be made in another way."};
+        return (struct judgement){DIFF_HIGH,
+                                  {"It may be called, which it was not: code of its own runs.", not_so}};
+    if (f->verb == UPK_VERB_REF || f->verb == UPK_VERB_CONST)
+        return (struct judgement){
+            DIFF_MEDIUM, {"The name may stand as a value.", "The name may not stand as a value any more."}};
+    return (struct judgement){DIFF_MEDIUM, {"It may be made in another way.", not_so}};
 }
 
 static void find_form(struct rows *r, bool of_new, uint32_t k) {
@@ -171,7 +182,41 @@ static void find_form(struct rows *r, bool of_new, uint32_t k) {
     list_put_form(of_new ? &r->d->new_lines : &r->d->old_lines, &r->d->scratch, s->row, f);
     const struct text text = diff_kept(r->d), none = {"", 0};
     diff_find(r->d, form_place(r, f), of_new ? DIFF_WIDENED : DIFF_NARROWED, j.grade, of_new ? none : text,
-              of_new ? text : none, j.sentence);
+              of_new ? text : none, j.words);
+}
+
+/* Is form `l` of the other side there still, as another form of this side than `k`? */
+static bool is_kept(struct rows *r, const struct side *s, uint32_t k, const struct side *other, uint32_t l) {
+    const bool of_new = s == &r->new;
+    for (uint32_t i = 0; i < s->row->form_count && i < MOST_TRIES; i++) {
+        if (i == k || form_at(s, i)->verb != form_at(other, l)->verb) continue;
+        if (distance(r->d, form_at(of_new ? other : s, of_new ? l : i),
+                     form_at(of_new ? s : other, of_new ? i : l)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Several former alternatives that are in the new row as this one, as far as anybody can see. */
+static bool find_joined(struct rows *r, uint32_t k) {
+    const struct upk_form *const f = form_at(&r->new, k);
+    uint32_t count = 0;
+    bool any = false;
+    for (uint32_t l = 0; l < r->old.row->form_count && l < MOST_TRIES; l++) {
+        if (form_at(&r->old, l)->verb != f->verb || !r->old.within[l] || is_kept(r, &r->new, k, &r->old, l))
+            continue;
+        any = any || form_takes_any(r->old.p, form_at(&r->old, l));
+        if (count++ != 0) output_text(&r->d->scratch, " | ");
+        list_put_form(&r->d->old_lines, &r->d->scratch, r->old.row, form_at(&r->old, l));
+    }
+    const struct text was = diff_kept(r->d);
+    if (count < 2) return false;
+    list_put_form(&r->d->new_lines, &r->d->scratch, r->new.row, f);
+    const bool is_any = !any && form_takes_any(r->new.p, f);
+    diff_find(r->d, form_place(r, f), DIFF_WIDENED, is_any ? DIFF_HIGH : DIFF_MEDIUM, was, diff_kept(r->d),
+              (struct diff_words){
+                  "Alternatives became one: that it takes no more than they did could not be shown.", NULL});
+    return true;
 }
 
 /* Each form that is not within the other row, beside the one that it may have been. */
@@ -179,9 +224,11 @@ static void compare_side(struct rows *r, bool of_new) {
     struct side *const s = of_new ? &r->new : &r->old, *const other = of_new ? &r->old : &r->new;
     for (uint32_t k = 0; k < s->row->form_count && !diff_is_full(r->d); k++) {
         if (s->within[k] || s->shown[k]) continue;
-        const uint32_t l = nearest(r, s, k, other);
         s->shown[k] = true;
-        if (l == other->row->form_count || (other->shown[l] && !other->within[l])) {
+        if (of_new && find_joined(r, k)) continue;
+        const uint32_t l = nearest(r, s, k, other);
+        const bool is_none = l == other->row->form_count || (other->shown[l] && !other->within[l]);
+        if (is_none || (other->within[l] && is_kept(r, s, k, other, l))) {
             find_form(r, of_new, k);
             continue;
         }
@@ -210,19 +257,22 @@ static void compare_marks(struct rows *r, uint32_t old_id, uint32_t new_id) {
         const bool added = (new->flags &UPK_ROW_IMPORT) != 0;
         diff_find(d, diff_below(d, r->at, text_of(" import")), added ? DIFF_WIDENED : DIFF_NARROWED,
                   DIFF_HIGH, added ? none : text_of("import"), added ? text_of("import") : none,
-                  "A Python host imports the module of the name.");
+                  (struct diff_words){"A Python host imports the module of the name.",
+                                      "A Python host does not import the module of the name any more."});
     }
     if (!inclusion_calls(&d->into_old, new_id, old_id)) how |= DIFF_WIDENED;
     if (!inclusion_calls(&d->into_new, old_id, new_id)) how |= DIFF_NARROWED;
     diff_find(d, diff_below(d, r->at, text_of(" budget calls")), how, DIFF_LOW, calls_text(d, old),
-              calls_text(d, new), "More of them may be made.");
+              calls_text(d, new),
+              (struct diff_words){"More of them may be made.", "Fewer of them may be made."});
     how = 0;
     if (!inclusion_frozen(&d->into_old, new_id, old_id)) how |= DIFF_WIDENED;
     if (!inclusion_frozen(&d->into_new, old_id, new_id)) how |= DIFF_NARROWED;
     diff_find(d, diff_below(d, r->at, text_of(" as a key")), how, DIFF_LOW,
               text_of(how & DIFF_WIDENED ? "compared by what it holds" : "compared by identity"),
               text_of(how & DIFF_WIDENED ? "compared by identity" : "compared by what it holds"),
-              "It may be changed after it is a key.");
+              (struct diff_words){"It may be changed after it is a key.",
+                                  "It may not be changed any more after it is a key."});
 }
 
 static void compare_rows(struct diff *d, uint32_t old, uint32_t new) {

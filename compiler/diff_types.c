@@ -10,10 +10,13 @@
 #include "diff_findings.h"
 #include "notation.h"
 
-static const char *const any_sentence = "Any value is taken where a type stood.";
-static const char *const kind_sentence = "Values of another kind are taken.";
-static const char *const more_sentence = "More values of the same kind are taken.";
-static const char *const undecided = "What is taken could not be shown to be contained in what was.";
+#define LESS "Some values that were taken are refused."
+static const struct diff_words value_words[] = {{"Further values of the same kind are taken.", LESS},
+                                                {"Values of another kind are taken.", LESS},
+                                                {"Any value is taken where a type stood.", LESS}};
+#undef LESS
+static const struct diff_words undecided = {"What is taken could not be shown to be contained in what was.",
+                                            NULL};
 
 struct step {
     uint32_t old, new;
@@ -117,9 +120,8 @@ unsigned diff_types_how(struct diff *d, uint32_t old, uint32_t new, unsigned ask
 
 static void find(struct walk *w, const struct diff_place *at, unsigned how, enum diff_grade grade,
                  struct text was, struct text is) {
-    static const char *const *const sentences[] = {&more_sentence, &kind_sentence, &any_sentence};
     w->shown |= how;
-    diff_find(w->d, at, how, grade, was, is, *sentences[grade]);
+    diff_find(w->d, at, how, grade, was, is, value_words[grade]);
 }
 
 static void find_here(struct walk *w, unsigned how, enum diff_grade grade) {
@@ -189,40 +191,53 @@ static void add_alternative(struct diff *d, bool of_new, uint32_t type) {
     type_put(of_new ? &d->new_lines : &d->old_lines, &d->scratch, type);
 }
 
-struct left { /* alternatives of one side that are not within the other */
-    struct text text;
-    unsigned families; /* a bit for each */
-};
+/* Is this alternative neither within the other side nor of a family that both sides have once, where they correspond? */
+static bool is_left(struct walk *w, bool of_new, uint32_t alt, const struct families *old,
+                    const struct families *new) {
+    const enum family family = family_of(&(of_new ? w->d->new : w->d->old)->types[alt]);
+    if (family != FAMILY_OTHER && old->count[family] == 1 && new->count[family] == 1) return false;
+    return !(of_new ? inclusion_type(&w->d->into_old, alt, w->at.old)
+                    : inclusion_type(&w->d->into_new, alt, w->at.new));
+}
 
-/* Less those of a family that both sides have once: they correspond. */
-static struct left alternatives_left(struct walk *w, bool of_new, struct alts alts,
-                                     const struct families *old, const struct families *new,
-                                     enum diff_grade *grade) {
-    struct diff *const d = w->d;
-    struct left left = {{"", 0}, 0};
-    for (uint32_t i = 0; i < alts.count && !d->mem->failed; i++) {
-        const struct upk_type *const t = &(of_new ? d->new : d->old)->types[alts.at[i]];
-        const enum family family = family_of(t);
-        if (family != FAMILY_OTHER && old->count[family] == 1 && new->count[family] == 1) continue;
-        const bool within = of_new ? inclusion_type(&d->into_old, alts.at[i], w->at.old)
-                                   : inclusion_type(&d->into_new, alts.at[i], w->at.new);
-        if (within) continue;
-        add_alternative(d, of_new, alts.at[i]);
-        left.families |= 1u << family;
+/* The families of what is left of a side, a bit for each. */
+static unsigned families_left(struct walk *w, bool of_new, struct alts alts, const struct families *old,
+                              const struct families *new, enum diff_grade *grade) {
+    unsigned left = 0;
+    for (uint32_t i = 0; i < alts.count && !w->d->mem->failed; i++) {
+        if (!is_left(w, of_new, alts.at[i], old, new)) continue;
+        const struct upk_type *const t = &(of_new ? w->d->new : w->d->old)->types[alts.at[i]];
         const enum diff_grade own = of_new ? grade_of(t, old) : DIFF_LOW;
+        left |= 1u << family_of(t);
         if (own > *grade) *grade = own;
     }
-    left.text = diff_kept(d);
     return left;
 }
 
-/* Where nothing is left of one side, what it has of the kind that is left of the other. */
-static struct text alternatives_like(struct diff *d, bool of_new, struct alts alts, unsigned families) {
+/* What a side has of these families, and of objects and names what is left of them.  Where that is much: what is left of them all.
+ * Beside `any` all that it has, or that. */
+static struct text alternatives_text(struct walk *w, bool of_new, struct alts alts,
+                                     const struct families *old, const struct families *new,
+                                     unsigned families) {
+    enum { MOST = 8 };
+    const struct families *const own = of_new ? new : old;
+    const bool any = families >> FAMILY_ANY & 1;
+    uint32_t count = 0, left = 0;
     for (uint32_t i = 0; i < alts.count; i++) {
-        const enum family family = family_of(&(of_new ? d->new : d->old)->types[alts.at[i]]);
-        if (family != FAMILY_OTHER && families >> family & 1) add_alternative(d, of_new, alts.at[i]);
+        count += families >> family_of(&(of_new ? w->d->new : w->d->old)->types[alts.at[i]]) & 1;
+        left += is_left(w, of_new, alts.at[i], old, new);
     }
-    return diff_kept(d);
+    const bool only_left = count > MOST && left != 0;
+    for (uint32_t i = 0; i < alts.count; i++) {
+        const enum family family = family_of(&(of_new ? w->d->new : w->d->old)->types[alts.at[i]]);
+        bool shown = families >> family & 1;
+        if (any)
+            shown = own->count[FAMILY_ANY] == 0 || family == FAMILY_ANY;
+        else if (only_left || family == FAMILY_OTHER)
+            shown = is_left(w, of_new, alts.at[i], old, new);
+        if (shown) add_alternative(w->d, of_new, alts.at[i]);
+    }
+    return diff_kept(w->d);
 }
 
 static void walk_unions(struct walk *w) {
@@ -237,14 +252,12 @@ static void walk_unions(struct walk *w) {
         go_down(w, old.type[f], new.type[f], asked, "", (struct text){"", 0});
     }
     enum diff_grade grade = DIFF_LOW;
-    const struct left is = alternatives_left(w, true, news, &old, &new, &grade),
-                      was = alternatives_left(w, false, olds, &old, &new, &grade);
-    const unsigned how =
-        w->at.asked & ((is.families != 0 ? DIFF_WIDENED : 0u) | (was.families != 0 ? DIFF_NARROWED : 0u));
+    const unsigned is = families_left(w, true, news, &old, &new, &grade),
+                   was = families_left(w, false, olds, &old, &new, &grade),
+                   how = w->at.asked & ((is != 0 ? DIFF_WIDENED : 0u) | (was != 0 ? DIFF_NARROWED : 0u));
     if (how == 0) return;
-    find(w, w->at.at, how, grade,
-         was.families != 0 ? was.text : alternatives_like(d, false, olds, is.families),
-         is.families != 0 ? is.text : alternatives_like(d, true, news, was.families));
+    find(w, w->at.at, how, grade, alternatives_text(w, false, olds, &old, &new, is | was),
+         alternatives_text(w, true, news, &old, &new, is | was));
 }
 
 /* ---- containers ------------------------------------------------------------ */
@@ -256,7 +269,20 @@ static void walk_counts(struct walk *w, const struct upk_type *old, const struct
     unsigned how = 0;
     if (is.lo < was.lo || is.hi > was.hi) how |= DIFF_WIDENED;
     if (was.lo < is.lo || was.hi > is.hi) how |= DIFF_NARROWED;
-    find_here(w, how & w->at.asked, grade);
+    how &= w->at.asked;
+    if (how == 0) return;
+    static const char less[] = "Some lengths that were taken are refused.",
+                      fewer[] = "Some numbers of arguments are refused.";
+    static const struct diff_words lengths[] = {{"Other lengths are taken.", less},
+                                                {"Another element may be there.", less},
+                                                {"Another element may be there, of any value.", less}};
+    static const struct diff_words arguments[] = {{"Arguments that had to be given may be missing.", fewer},
+                                                  {"Another argument may be given.", fewer},
+                                                  {"Another argument may be given, of any value.", fewer}};
+    const bool is_args = w->at.at && text_is(w->at.at->piece, " args");
+    w->shown |= how;
+    diff_find(w->d, w->at.at, how, grade, diff_type_text(w->d, false, w->at.old),
+              diff_type_text(w->d, true, w->at.new), (is_args ? arguments : lengths)[grade]);
 }
 
 static bool is_places(const struct upk_type *t) {
@@ -307,13 +333,15 @@ static void walk_field(struct walk *w, const struct upk_type *old, const struct 
     w->shown |= how;
     if (added)
         diff_find(d, at, how, diff_takes_any(d->new, b) ? DIFF_HIGH : DIFF_MEDIUM, text_was, text_is,
-                  "Another key may be there.");
+                  (struct diff_words){"Another key may be there.", "The key has to be there."});
     else if (removed)
         diff_find(d, at, how, DIFF_MEDIUM, text_was, text_is,
-                  "A key that had to be there is no longer taken.");
+                  (struct diff_words){"A key that had to be there may be absent.", "The key is refused."});
     else
         diff_find(d, at, how, DIFF_MEDIUM, text_of(may_lack ? "optional" : "mandatory"),
-                  text_of(may_now ? "optional" : "mandatory"), "A key that had to be there may be absent.");
+                  text_of(may_now ? "optional" : "mandatory"),
+                  (struct diff_words){"A key that had to be there may be absent.",
+                                      "A key that could be absent has to be there."});
 }
 
 static void walk_records(struct walk *w, const struct upk_type *old, const struct upk_type *new) {
@@ -335,7 +363,7 @@ static void walk_records(struct walk *w, const struct upk_type *old, const struc
         diff_find(w->d, diff_below(w->d, w->at.at, text_of(".*")), how,
                   new->c != 0 && diff_takes_any(q, new->c) ? DIFF_HIGH : DIFF_MEDIUM,
                   diff_type_text(w->d, false, old->c), diff_type_text(w->d, true, new->c),
-                  "Keys of any name may be there.");
+                  (struct diff_words){"Keys of any name may be there.", "Keys of other names are refused."});
     }
 }
 
