@@ -46,8 +46,9 @@ def refusal(g, data, code, rule=None):
         got = g.loads(data)
     except g.RefusedError as e:
         check(e.code == code and (rule is None or e.rule == rule), "%s by %s, not %s: %s" % (e.code, e.rule, code, e))
-        return
+        return str(e)
     check(False, "%r was loaded, not refused: %r" % (data, got))
+    return ""
 
 
 def name(module, qualname):
@@ -118,6 +119,9 @@ def members_have_each_spelling(v):
                          (name("operator", "or_") + name("operator", "or_") + red + write + b"\x86R" + perm + b"K\x01\x85R\x86R",
                           samples.Perm(7))):
         check(g.loads(four + data + b".") is wanted, "%r" % data)
+    for member in (name(samples.__name__, "Mode.FAST"), name(samples.__name__, "Mode.slower"), name("builtins", "getattr") + mode + short("SLOW") + b"\x86R"):
+        text = refusal(v, four + member + b".", "R201")
+        check("with_types(%s.Mode) gives a Policy that admits its members" % samples.__name__ in text and "{ const Mode." in text, text)
     refusal(g, four + mode + short("slow") + b"\x85R.", "R205", "with_types:1")
     refusal(g, four + perm + b"K\x08\x85R.", "R205", "with_types:2")
     refusal(g, four + mode + b"K\x02K\x03\x86R.", "R205", "with_types:1")
