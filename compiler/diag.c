@@ -96,7 +96,7 @@ static void error_add(struct diag *d, struct span at, enum diag_code code, const
     const bool kept = d->record_count < DIAG_MOST_ERRORS && d->sink.write != NULL;
     const char *const message = kept || d->sink.see != NULL ? format_message(d, format, args) : NULL;
     if (d->sink.see != NULL) {
-        d->sink.see(d->sink.context, at, message);
+        d->sink.see(d->sink.context, at, code, message);
     }
     if (!kept) {
         return;

@@ -20,7 +20,7 @@ struct diag_sink {
     void (*write)(void *context, const char *bytes, size_t len); /* NULL: messages are counted only */
     /* Not NULL: told of each error as it is found, also of those beyond the cap.  The message lives as long as the diag; NULL: no
      * memory for it. */
-    void (*see)(void *context, struct span at, const char *message);
+    void (*see)(void *context, struct span at, enum diag_code code, const char *message);
     void *context;
     bool colour;
     const char *program; /* whose messages without a place are; NULL: policyc */

@@ -38,7 +38,7 @@ LONG = {"find_class: find_class.sh": 35, "fuzz: cpython": 20, "fuzz: decode": 20
         "test_pages.py": 30, "test_list.py": 25, "test_examples.py": 20, "asan test_attacks": 20,
         "replay: cpython": 15, "test_policyc.py": 12, "test_exceptions_producers.py": 10, "test_templates.py": 9,
         "test_values_producers.py": 9, "test_alternatives.py": 16, "test_exceptions_printed.py": 10, "test_diagnostics.py": 8,
-        "test_repr.py": 8, "run_policy_tests.py": 8, "test_grant_lines.py": 8}
+        "test_repr.py": 8, "run_policy_tests.py": 8, "test_grant_lines.py": 8, "test_learn_costs.py": 35, "test_advice.py": 20}
 
 # Scripts that judge the library's symbols, or link it into programs without what counts lines; and those that measure time.
 NOT_COUNTED = {"test_tree.py", "test_pages.py", "test_examples.py", "release test_bombs", "release test_costs"}

@@ -162,10 +162,24 @@ def bounds(l):
     check("shared by fewer", status == 0 and out.count("class S") == 30, err[:500])
 
 
+def memory(l):
+    """With less and less of it: learned whole, or said to be too much, and never another verdict."""
+    path, statuses = l.pile("memory.pkl", NAMES["objects"], 3000), set()
+    for megabytes in range(12, 60, 2):
+        def limit(most=megabytes << 20):
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        status, out, err = l.policyc.run("learn", path, preexec_fn=limit)
+        statuses.add(status)
+        whole = status == 0 and out.count("    class C") == 3000
+        check("%d MB" % megabytes, whole or (status == 3 and out == "") or (status == 127 and not out), "%d %s" % (status, err[:500]))
+        check("%d MB: says so" % megabytes, status != 3 or "out of memory" in err, err[:500])
+    check("some memory is enough, some is not", {0, 3} <= statuses, statuses)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         l = Timed(sys.argv[1], folder)
-        for part in (names, files, merges, types, bad_names, nested_names, bounds):
+        for part in (names, files, merges, types, bad_names, nested_names, bounds, memory):
             part(l)
     return tally.finish()
 

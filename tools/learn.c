@@ -280,12 +280,14 @@ static enum cli_exit learn_once(struct learn *l, const struct target *t, struct 
     } while (l->see_again);
     if (count_fate(l, LEARN_SEEN) == 0 && l->proposals.len == 0) return CLI_ACCEPTED;
     if (t->policy.policy && !learn_old(l, &t->block, t->policy.policy)) {
+        if (l->mem.failed) return out_of_memory(l);
         diag_error_nowhere(d, P_USAGE, "%s: its learned part was not written by this program",
                            diag_quote(d, text_of(t->file.path)));
         return CLI_USAGE;
     }
     settle_all(l);
-    return make_text(l, t, d, file) ? CLI_ACCEPTED : CLI_USAGE;
+    if (make_text(l, t, d, file)) return CLI_ACCEPTED;
+    return l->mem.failed || d->mem.failed ? out_of_memory(l) : CLI_USAGE;
 }
 
 /* Where people's rows stand in the way of some inputs, it is begun anew without those, so that nothing is granted for them. */

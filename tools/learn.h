@@ -108,7 +108,8 @@ struct learn_source {
 /* true: learn_policy_free.  false: the errors are in `d`, or there is no memory. */
 bool learn_compile(const struct learn *l, const struct learn_source *source, struct diag *d,
                    struct learn_policy *out);
-/* Who is told of errors; `at`: the byte of the text that one is at, where it is at one.  `message` is gone after the call. */
+/* Who is told of errors; `at`: the byte of the text that one is at, where it is at one.  `message` is gone after the call; NULL: there
+ * is no memory. */
 struct learn_errors {
     void (*see)(void *context, bool is_placed, size_t at, const char *message);
     void *context;

@@ -55,11 +55,12 @@ struct own {
 };
 
 /* Errors in files that the text includes are about no place of it. */
-static void pass_on(void *context, struct span at, const char *message) {
+static void pass_on(void *context, struct span at, enum diag_code code, const char *message) {
     const struct own *const own = context;
     const struct diag *const d = own->diag;
     const bool is_placed = at.file < d->source_count && text_is(d->sources[at.file].name, own_name);
-    if (own->errors) own->errors->see(own->errors->context, is_placed, at.from, message);
+    if (own->errors)
+        own->errors->see(own->errors->context, is_placed, at.from, code == P_MEMORY ? NULL : message);
 }
 
 bool learn_compile_own(const struct learn *l, struct text text, const struct learn_errors *errors,

@@ -105,6 +105,7 @@ struct observer {
     size_t about_count, about_room;
     const char *error; /* the first one that is about no row */
     size_t excluded;   /* rows, because of errors about them */
+    bool no_memory;
 };
 
 static void begin(struct observer *v, struct learn_row *row) {
@@ -229,6 +230,7 @@ static void exclude(void *context, bool is_placed, size_t at, const char *messag
     struct observer *const v = context;
     struct learn_row *const r = is_placed ? row_at(v, at) : NULL;
     struct text kept;
+    v->no_memory = v->no_memory || !message;
     if (!message || !mem_text(&v->learn->mem, message, strlen(message), &kept)) return;
     if (r && !r->excluded) {
         r->excluded = kept.at;
@@ -271,7 +273,7 @@ bool learn_make_observer(struct learn *l, struct learn_policy *p) {
             raise_budgets(p);
             return true;
         }
-        if ((v.excluded == 0 || round >= ROUNDS) && !exclude_all(&v)) break;
+        if (v.no_memory || ((v.excluded == 0 || round >= ROUNDS) && !exclude_all(&v))) break;
     }
     return false;
 }
