@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char rules_file[] = "with_types";
+static const char rules_file[] = EXTRA_RULES;
 
 /* ---- look-up ------------------------------------------------------------ */
 

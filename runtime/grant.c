@@ -135,11 +135,20 @@ static bool is_shipped(const char *file) {
     return false;
 }
 
+/* The policy's own file: the last, but for those of classes that a host added. */
+static struct upk_text main_file(const struct upk_policy *p) {
+    uint32_t n = p->file_count;
+    while (n > 1 && p->files[n - 1].len == sizeof EXTRA_RULES - 1 &&
+           memcmp(p->pool + p->files[n - 1].at, EXTRA_RULES, sizeof EXTRA_RULES - 1) == 0)
+        n--;
+    return p->files[n - 1];
+}
+
 /* Behind what would have to change in the row at e->rule.  The copy is the same fragment, so that whatever uses it stays as it is. */
 static void add_copy(struct text *t, const struct upk_error *e, const struct upk_policy *p) {
     if (!is_shipped(e->rule) || p->file_count == 0) return;
     const int len = (int)strcspn(e->rule, ":");
-    const struct upk_text main = p->files[p->file_count - 1];
+    const struct upk_text main = main_file(p);
     char file[NAME_ROOM];
     error_copy(file, sizeof file, (const uint8_t *)p->pool + main.at, main.len);
     text_add(t, "; %.*s is shipped: change a copy, and in %s say `include \"%.*s\";` for `include \"%.*s\";`",

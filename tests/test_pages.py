@@ -69,11 +69,15 @@ def matches(expected, got):
     return bool(got) and expected[0].rstrip() == got[0].rstrip() and matches(expected[1:], got[1:])
 
 
+# Where a fresh system has its programs: a confined child is told where another one comes first.
+SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
 class Session:
     """A terminal, whose folder and exported variables are kept in a file between commands."""
 
     def __init__(self, scratch, tree):
-        self.tree, self.kept, self.variables = tree, os.path.join(scratch, "kept"), environment()
+        self.tree, self.kept, self.variables = tree, os.path.join(scratch, "kept"), environment(PATH=SYSTEM)
         with open(self.kept, "w", encoding="utf-8") as file:
             file.write("cd %s\n" % shlex.quote(tree))
 
