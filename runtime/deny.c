@@ -3,7 +3,7 @@
  * A name of a stream, and each name that the host's object has for itself, is held against the same lists.  A class that inherits
  * from one that is denied or listed by its own name is denied like it; that its module is denied says nothing of classes elsewhere.
  *
- * Layer: runtime, beside resolve.c; hosts ask it of what a class's own code has returned.
+ * Layer: runtime, beside resolve.c; hosts ask it of what a class's own code has returned, and of classes that a descriptor names.
  */
 #include <string.h>
 

@@ -151,9 +151,15 @@ static void add_copy(struct text *t, const struct upk_error *e, const struct upk
     const struct upk_text main = main_file(p);
     char file[NAME_ROOM];
     error_copy(file, sizeof file, (const uint8_t *)p->pool + main.at, main.len);
+    const char *const copy = strchr(e->rule, '/') + 1;
+    const int copy_len = len - (int)(copy - e->rule);
+    if (strlen(file) == (size_t)copy_len && memcmp(file, copy, (size_t)copy_len) == 0) {
+        text_add(t, "; %.*s is shipped: change a copy under another name, and include that in its place", len,
+                 e->rule);
+        return;
+    }
     text_add(t, "; %.*s is shipped: change a copy, and in %s say `include \"%.*s\";` for `include \"%.*s\";`",
-             len, e->rule, file, len - (int)(strchr(e->rule, '/') + 1 - e->rule), strchr(e->rule, '/') + 1,
-             len, e->rule);
+             len, e->rule, file, copy_len, copy, len, e->rule);
 }
 
 static void change_budget(struct text *t, const struct upk_error *e, const struct upk_policy *p) {

@@ -168,9 +168,9 @@ system = ctypes.CDLL(None, use_errno=True).syscall
 def attempt(*numbers):
     ctypes.set_errno(0)
     return errno.errorcode.get(ctypes.get_errno(), "") if system(*numbers) == -1 else "done"
-def make(family):
+def make(family, kind=socket.SOCK_STREAM, function=socket.socket):
     try:
-        socket.socket(family, socket.SOCK_STREAM).close()
+        function(family, kind)
         return "done"
     except OSError as error:
         return errno.errorcode[error.errno]
@@ -207,12 +207,13 @@ def sockets_of_a_folder_are_not_reached(run):
     words = command(ATTEMPTS + """
 a, b = socket.socketpair()
 a.send(b"x")
-send([make(socket.AF_UNIX), make(40), make(socket.AF_PACKET), make(socket.AF_INET), make(socket.AF_INET6), b.recv(1) == b"x", attempt(425, 0, 0)])
+send([make(socket.AF_UNIX), make(40), make(socket.AF_PACKET), make(socket.AF_INET), make(socket.AF_INET6), b.recv(1) == b"x", attempt(425, 0, 0),
+      *[make(family, kind, socket.socketpair) for family in (socket.AF_UNIX, 17, 40, 44) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET)]])
 """)
     got = run.value(words)
-    check(got == ["EAFNOSUPPORT"] * 3 + ["done", "done", True, "ENOSYS"], "without: %s" % got)
+    check(got == ["EAFNOSUPPORT"] * 3 + ["done", "done", True, "ENOSYS", "done", "EAFNOSUPPORT", "done"] + ["EAFNOSUPPORT"] * 9, "without: %s" % got)
     got = run.value(words, policy=granted(run))
-    check(got[0] == got[3] == "done" and got[5] is True and got[6] != "ENOSYS", "with: %s" % got)
+    check(got[0] == got[3] == "done" and got[5] is True and got[6] != "ENOSYS" and got[7:10] == ["done"] * 3, "with: %s" % got)
 
 
 # ---- its host ends

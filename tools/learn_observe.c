@@ -262,10 +262,31 @@ static bool see_all(struct learn *l, const struct upk_policy *p) {
         if (!good) return false;
         if (too_much) {
             refuse_for_looks(in, most);
-            l->see_again = true;
-            return true;
+            l->see_again = true; /* without all that are like it */
+        } else {
+            need_settings(&l->settings, in->scan);
         }
-        need_settings(&l->settings, in->scan);
+    }
+    return true;
+}
+
+/* Names of what was refused have been noted, too: they grant nothing. */
+static bool keep_fragments(struct learn *l) {
+    for (size_t i = 0; i < l->input_count; i++) {
+        const struct learn_input *const in = &l->inputs[i];
+        for (size_t k = 0; in->fate == LEARN_SEEN && k < in->scan->name_count; k++) {
+            struct learn_row *const r = note_name(l, in->scan->names[k].module, in->scan->names[k].name);
+            if (!r) return false;
+            r->needed = true;
+        }
+    }
+    l->fragment_count = 0;
+    for (size_t i = 0; i < l->rows.count; i++) {
+        const struct learn_row *const r = l->rows.items[i];
+        const struct shipped *const s = r->owner == LEARN_SHIPPED && (r->met || r->needed) && !r->excluded
+                                            ? learn_fragment_of(l, r)
+                                            : NULL;
+        if (s) learn_use(l, s);
     }
     return true;
 }
@@ -278,7 +299,7 @@ bool learn_observe(struct learn *l) {
         learn_policy_free(&observer);
         good = learn_make_observer(l, &observer) && decide_all(l, observer.policy, round == ROUNDS, &again);
     }
-    good = good && see_all(l, observer.policy);
+    good = good && see_all(l, observer.policy) && keep_fragments(l);
     learn_policy_free(&observer);
     return good;
 }

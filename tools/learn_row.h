@@ -36,6 +36,7 @@ struct learn_row {
     bool is_special_type;          /* `list` and its like: mentioned at most */
     bool former_const, former_ref; /* what a former learned policy has it as */
     bool met;                      /* some value was made by it, or is it */
+    bool needed;                   /* something that was learned has the name */
     bool keep_out;                 /* people have a row of that name */
     bool proposed;                 /* and it does not admit what was seen */
     struct learn_form forms[LEARN_FORMS];

@@ -24,13 +24,13 @@ static bool is_group(PyTypeObject *type) {
 static bool is_quiet(PyTypeObject *type, bool *quiet) {
     static const struct {
         PyObject **base; /* NULL: of all */
-        const char *names[12];
+        const char *names[13];
     } parts[] = {
         {NULL,
          {"__new__", "__del__", "__getattribute__", "__getattr__", "__bool__", "__len__", "__notes__",
-          "__cause__", "__context__", "__traceback__", "__suppress_context__", "__class__"}},
-        {&PyExc_SyntaxError,
-         {"msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset", "print_file_and_line"}},
+          "__cause__", "__context__", "__traceback__", "__suppress_context__", "__class__",
+          "print_file_and_line"}},
+        {&PyExc_SyntaxError, {"msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset"}},
         {&PyExc_ImportError, {"name", "name_from"}},
         {&PyExc_NameError, {"name"}},
         {&PyExc_AttributeError, {"name", "obj"}},

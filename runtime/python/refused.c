@@ -50,13 +50,15 @@ static PyObject *class_of(const struct host *h, const struct upk_error *err) {
     return empty ? h->empty_input_error : h->refused_error;
 }
 
-/* What a host can do about a name that has no row: nothing where none could be granted either, or where it is data of a module.  A
- * member comes with its class. */
+/* What a host can do about a name that has no row: nothing where none could be granted either, where it is data of a module, or where
+ * the class itself is the value.  A member comes with its class. */
 static void write_opt_in(const struct upk_error *err, FILE *to) {
     char grant[2];
     const char *const dot = strrchr(err->name, '.');
     const bool data = err->verb == UPK_VERB_CONST;
-    if (err->code != UPK_ERR_GLOBAL || !upk_error_grant(err, grant, sizeof grant) || (data && !dot)) return;
+    if (err->code != UPK_ERR_GLOBAL || err->verb == UPK_VERB_REF ||
+        !upk_error_grant(err, grant, sizeof grant) || (data && !dot))
+        return;
     const int len = (int)(data ? (size_t)(dot - err->name) : strlen(err->name));
     (void)fprintf(
         to,

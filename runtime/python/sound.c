@@ -111,7 +111,7 @@ static bool group_sound(PyObject *error, const char **why) {
     return true;
 }
 
-/* ---- both */
+/* ---- all of them */
 
 bool exception_sound(PyObject *object, const char **why) {
     PyObject *const coded[] = {PyExc_UnicodeDecodeError, PyExc_UnicodeEncodeError,

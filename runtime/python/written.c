@@ -7,6 +7,8 @@
  */
 #include "host.h"
 
+#include <frameobject.h>
+
 enum { WRITTEN_MOST = 1 << 24, LEAST_OF_VALUE = 2, OF_OTHER = 64 };
 
 /* What is still to be counted; all borrowed, for no code runs meanwhile. */
@@ -22,7 +24,10 @@ static bool push(struct counting *w, PyObject *object) {
     if (w->count == w->room) {
         const size_t room = 2 * w->room + 64;
         PyObject **const todo = PyMem_Realloc(w->todo, room * sizeof *todo);
-        if (!todo) return (void)PyErr_NoMemory(), false;
+        if (!todo) {
+            (void)PyErr_NoMemory();
+            return false;
+        }
         w->todo = todo;
         w->room = room;
     }
@@ -37,29 +42,21 @@ static bool push_dict(struct counting *w, PyObject *dict) {
     return true;
 }
 
-/* Takes the reference to an iterator of C; what it gives is held by what it goes over. */
-static bool push_members(struct counting *w, PyObject *members) {
-    PyObject *member;
-    bool good = members != NULL;
-    while (good && w->written <= WRITTEN_MOST && (member = PyIter_Next(members))) {
-        good = push(w, member);
-        Py_DECREF(member);
-    }
-    Py_XDECREF(members);
-    return good && !PyErr_Occurred();
+/* What a print does not go into. */
+static bool is_of_host(PyObject *object) {
+    return PyType_Check(object) || PyModule_Check(object) || PyFunction_Check(object) ||
+           PyCFunction_Check(object) || PyFrame_Check(object) || PyTraceBack_Check(object) ||
+           PyCode_Check(object);
 }
 
-static bool is_deque(PyObject *object) { return strcmp(Py_TYPE(object)->tp_name, "collections.deque") == 0; }
-
-/* Of what is none of these, what its instances keep. */
-static bool push_other(struct counting *w, PyObject *object) {
-    PyObject **const dict = _PyObject_GetDictPtr(object);
-    w->written += OF_OTHER;
-    if (is_deque(object)) return push_members(w, Py_TYPE(object)->tp_iter(object));
-    if (PyExceptionInstance_Check(object) && !push(w, ((PyBaseExceptionObject *)object)->args)) return false;
-    return !dict || push(w, *dict);
+/* 0: go on. */
+static int push_part(PyObject *object, void *to) {
+    struct counting *const w = to;
+    if (is_of_host(object)) return 0;
+    return !push(w, object) || w->written > WRITTEN_MOST;
 }
 
+/* Of all that keeps something, in places of C too, what the garbage collector is told of: no code of Python's. */
 static bool push_parts(struct counting *w, PyObject *object) {
     if (PyUnicode_Check(object)) {
         w->written += (size_t)PyUnicode_GET_LENGTH(object);
@@ -69,18 +66,14 @@ static bool push_parts(struct counting *w, PyObject *object) {
         w->written += (size_t)PyByteArray_GET_SIZE(object);
     } else if (PyLong_Check(object)) {
         w->written += _PyLong_NumBits(object) / 3;
-    } else if (PyTuple_Check(object)) {
-        for (Py_ssize_t i = 0; w->written <= WRITTEN_MOST && i < PyTuple_GET_SIZE(object); i++)
-            if (!push(w, PyTuple_GET_ITEM(object, i))) return false;
-    } else if (PyList_Check(object)) {
-        for (Py_ssize_t i = 0; w->written <= WRITTEN_MOST && i < PyList_GET_SIZE(object); i++)
-            if (!push(w, PyList_GET_ITEM(object, i))) return false;
     } else if (PyDict_Check(object)) {
-        return push_dict(w, object);
-    } else if (PyAnySet_Check(object)) {
-        return push_members(w, PySet_Type.tp_iter(object));
+        return push_dict(w, object); /* its own would leave out keys that are texts */
+    } else if (PyObject_IS_GC(object) && Py_TYPE(object)->tp_traverse) {
+        if (!PyTuple_Check(object) && !PyList_Check(object)) w->written += OF_OTHER;
+        (void)Py_TYPE(object)->tp_traverse(object, push_part, w);
+        return !PyErr_Occurred();
     } else {
-        return push_other(w, object);
+        w->written += OF_OTHER;
     }
     return true;
 }

@@ -20,6 +20,7 @@
 #include "run.h"
 
 enum { CONFIRM_MOST = 10000, LEAVE_MOST = 2000 }; /* milliseconds */
+enum { AT_ONCE = 256 };                           /* bytes */
 
 void close_end(int *fd) {
     if (*fd >= 0) (void)close(*fd);
@@ -27,7 +28,8 @@ void close_end(int *fd) {
 }
 
 void child_clear(struct child *c) {
-    *c = (struct child){.pidfd = -1, .init = -1, .exec = -1, .go = -1, .gone = -1, .report = -1, .said = -1};
+    *c = (struct child){
+        .pidfd = -1, .init = -1, .exec = -1, .go = -1, .go_unread = -1, .report = -1, .said = -1};
     for (int i = 0; i < UPK_RUN_FORM_COUNT; i++) c->forms[i] = -1;
 }
 
@@ -71,8 +73,8 @@ static bool go_channel(struct child *c, struct launch *l, struct upk_error *err)
     if (pipe2(ends, O_CLOEXEC) != 0) return fail_system(err, "no pipe");
     l->ends[CHILD_GO] = ends[0];
     c->go = ends[1];
-    c->gone = fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
-    if (c->gone < 0) return fail_system(err, "no pipe");
+    c->go_unread = fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
+    if (c->go_unread < 0) return fail_system(err, "no pipe");
     return channel(&c->report, &l->ends[CHILD_REPORT], err);
 }
 
@@ -167,7 +169,7 @@ static void keep(struct heard *h, const char *bytes, size_t len) {
 
 /* false: the other side has ended it. */
 static bool take(int fd, struct heard *h) {
-    char more[256];
+    char more[AT_ONCE];
     const ssize_t n = read(fd, more, sizeof more);
     if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
     keep(h, more, (size_t)n);
@@ -175,7 +177,7 @@ static bool take(int fd, struct heard *h) {
 }
 
 /* Of what is said before its command begins; the rest waits. */
-static bool wants_more(const struct child *c) { return c->heard.len <= sizeof c->heard.text - 1 - 256; }
+static bool wants_more(const struct child *c) { return c->heard.len <= sizeof c->heard.text - 1 - AT_ONCE; }
 
 static void tell(const struct waiting *w, const char *bytes, size_t len) {
     if (len && w->options && w->options->said) w->options->said(w->options->said_ctx, bytes, len);
@@ -251,7 +253,7 @@ bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, 
 /* It reads that it may go on when all is mounted, and nothing is left that could be forbidden here. */
 static bool has_gone(const struct child *c) {
     int unread = 0;
-    return ioctl(c->gone, FIONREAD, &unread) == 0 && unread == 0;
+    return ioctl(c->go_unread, FIONREAD, &unread) == 0 && unread == 0;
 }
 
 static bool wait_until_gone(struct child *c, struct waiting *w, struct upk_error *err) {
@@ -278,7 +280,7 @@ bool child_go(struct child *c, struct waiting *w, struct upk_error *err) {
     if (!wait_until_gone(c, w, err)) return false;
     tell(w, c->heard.text, c->heard.len);
     close_end(&c->go);
-    close_end(&c->gone);
+    close_end(&c->go_unread);
     return true;
 }
 
@@ -372,7 +374,7 @@ static void reap(struct child *c) {
 /* With the first process of a namespace the kernel ends all others. */
 void child_end(struct child *c) {
     close_end(&c->go);
-    close_end(&c->gone);
+    close_end(&c->go_unread);
     if (c->init >= 0) send_signal(c->init, SIGKILL);
     if (c->pid > 0) end_supervised(c);
     if (c->pid > 0) reap(c);

@@ -4,7 +4,7 @@
  * has the same user, and what is linked from them into the own one can be read (keyrings(7), `possession').
  * Other processes: the first one of its namespace is bubblewrap's, and is the same user's.
  * Sockets, where there is no network: a folder that it sees may hold one where a daemon listens (unix(7)), and a virtual machine has
- * others of its host (vsock(7)), which no namespace hides.  Those of the Internet lead nowhere, and pairs only to itself.
+ * others of its host (vsock(7)), which no namespace hides.  Those of the Internet lead nowhere, and connected pairs only to itself.
  * io_uring makes sockets, too, and no filter sees them.
  *
  * Layer: see run.h.
@@ -35,17 +35,17 @@ struct numbers {
     uint32_t keys; /* add_key; request_key and keyctl follow */
     uint32_t ptrace;
     uint32_t readv; /* process_vm_readv; process_vm_writev follows */
-    uint32_t socket;
+    uint32_t socket, socketpair;
     uint32_t socketcall; /* NONE: it has none */
 };
 
 static const struct numbers machines[] = {
 #if defined(__x86_64__)
-    {AUDIT_ARCH_X86_64, 248, 101, 310, 41, NONE}, {AUDIT_ARCH_I386, 286, 26, 347, 359, 102}
+    {AUDIT_ARCH_X86_64, 248, 101, 310, 41, 53, NONE}, {AUDIT_ARCH_I386, 286, 26, 347, 359, 360, 102}
 #elif defined(__aarch64__)
-    {AUDIT_ARCH_AARCH64, 217, 117, 270, 198, NONE}, {AUDIT_ARCH_ARM, 309, 26, 376, 281, NONE}
+    {AUDIT_ARCH_AARCH64, 217, 117, 270, 198, 199, NONE}, {AUDIT_ARCH_ARM, 309, 26, 376, 281, 288, NONE}
 #else
-    {ANY, SYS_add_key, SYS_ptrace, SYS_process_vm_readv, SYS_socket,
+    {ANY, SYS_add_key, SYS_ptrace, SYS_process_vm_readv, SYS_socket, SYS_socketpair,
 #ifdef SYS_socketcall
      SYS_socketcall}
 #else
@@ -54,7 +54,7 @@ static const struct numbers machines[] = {
 #endif
 };
 
-enum { PROGRAM_MOST = 96 };
+enum { PROGRAM_MOST = 128 };
 
 struct filter {
     struct sock_filter at[PROGRAM_MOST];
@@ -77,14 +77,36 @@ static void deny(struct filter *p, uint32_t first, uint32_t more) {
     end(p, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-/* It is the last that is asked of a call. */
+/* The lower half of an argument, which is an int. */
+static void load_argument(struct filter *p, unsigned i) {
+    load(p, offsetof(struct seccomp_data, args) + 8 * i + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0));
+}
+
+/* What is loaded is one of them, or the call fails. */
+static void require(struct filter *p, const uint32_t *values, unsigned count) {
+    for (unsigned i = 0; i < count; i++) put(p, BPF_JMP | BPF_JEQ | BPF_K, count - i, 0, values[i]);
+    end(p, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+}
+
+/* What leads nowhere: sockets of the Internet and of the kernel.  It is the last but one that is asked of a call. */
 static void judge_socket(struct filter *p, uint32_t number) {
     static const uint32_t families[] = {AF_INET, AF_INET6, AF_NETLINK};
     enum { COUNT = sizeof families / sizeof *families };
     put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, COUNT + 2, number);
-    load(p, offsetof(struct seccomp_data, args[0]) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0));
-    for (uint32_t i = 0; i < COUNT; i++) put(p, BPF_JMP | BPF_JEQ | BPF_K, COUNT - i, 0, families[i]);
-    end(p, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+    load_argument(p, 0);
+    require(p, families, COUNT);
+}
+
+/* Pairs that stay with each other.  A datagram socket of a pair can send to any name. */
+static void judge_socketpair(struct filter *p, uint32_t number) {
+    static const uint32_t family = AF_UNIX, types[] = {SOCK_STREAM, SOCK_SEQPACKET};
+    enum { COUNT = sizeof types / sizeof *types };
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, COUNT + 6, number);
+    load_argument(p, 0);
+    require(p, &family, 1);
+    load_argument(p, 1);
+    put(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf); /* the rest are flags */
+    require(p, types, COUNT);
 }
 
 static void judge_calls(struct filter *p, const struct numbers *n, bool network) {
@@ -101,6 +123,8 @@ static void judge_calls(struct filter *p, const struct numbers *n, bool network)
     if (!network) {
         deny(p, IO_URING_SETUP, 0);
         if (n->socketcall != NONE) deny(p, n->socketcall, 0);
+        judge_socketpair(p, n->socketpair);
+        load(p, offsetof(struct seccomp_data, nr));
         judge_socket(p, n->socket);
     }
     end(p, SECCOMP_RET_ALLOW);

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,11 +36,17 @@ static const char *path_of(char *const *env) {
     return "/usr/local/bin:/usr/bin:/bin";
 }
 
+/* Also what a link leads to. */
+static bool is_seen(const struct upk_run_options *o, const char *path) {
+    char real[PATH_MAX];
+    return bubblewrap_shows(o, path) && realpath(path, real) && bubblewrap_shows(o, real);
+}
+
 /* `path`, which is owned, is the program, or passed by, or neither. */
 static void take(struct program *p, const struct upk_run_options *o, bool confined, char *path) {
     if (!is_program(path))
         free(path);
-    else if (!confined || bubblewrap_shows(o, path))
+    else if (!confined || is_seen(o, path))
         p->path = path;
     else if (!p->passed)
         p->passed = path;
@@ -62,7 +69,12 @@ static bool search(struct program *p, const struct upk_run_options *o, const cha
 }
 
 static bool fail_hidden(const char *path, struct upk_error *err) {
-    (void)run_fail(err, UPK_ERR_RUN_START, "the confined child does not see %.100s", path);
+    char real[PATH_MAX];
+    if (realpath(path, real) && strcmp(path, real) != 0)
+        (void)run_fail(err, UPK_ERR_RUN_START, "the confined child does not see %.90s, which is %.90s", path,
+                       real);
+    else
+        (void)run_fail(err, UPK_ERR_RUN_START, "the confined child does not see %.100s", path);
     run_remedy(err, "show the folder of the program: --visible DIR, visible=[DIR]");
     return false;
 }
@@ -82,7 +94,7 @@ bool program_find(struct program *p, const struct upk_run_options *o, char *cons
     if (!p->path) return run_fail_memory(err);
     if (!is_file(p->path)) return run_fail(err, UPK_ERR_RUN_START, "there is no program %.100s", p->path);
     if (!is_program(p->path)) return run_fail(err, UPK_ERR_RUN_START, "%.100s may not be executed", p->path);
-    return !confined || bubblewrap_shows(o, p->path) || fail_hidden(p->path, err);
+    return !confined || is_seen(o, p->path) || fail_hidden(p->path, err);
 }
 
 void program_free(struct program *p) {

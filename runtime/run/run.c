@@ -21,8 +21,7 @@ struct run {
     struct program program;
     struct child child;
     struct waiting waiting;
-    bool resumed; /* there was a state, and it is of these policies */
-    bool written; /* there is one now, by this call */
+    bool resumed; /* there is a state, and it is of these policies */
 };
 
 static const char *const variables[] = {
@@ -75,8 +74,9 @@ static bool is_folder(const char *path, struct upk_error *err) {
 
 static bool options_check(const struct run *r, struct upk_error *err) {
     const struct upk_run_options *const o = r->options;
-    if (!r->held.policy || !o || !o->command || !o->command[0] || !*o->command[0] || !o->folder)
+    if (!r->held.policy || !o || !o->command || !o->command[0] || !o->folder)
         return misuse(err, "a policy, a command and a folder are needed");
+    if (!*o->command[0]) return run_fail(err, UPK_ERR_RUN_START, "the command's name is empty");
     if (!is_folder(o->folder, err)) return false;
     if (o->home && !is_plain(o->home))
         return run_fail(err, UPK_ERR_RUN_START, "the home %.90s is not absolute, or has . or .. in it",
@@ -163,17 +163,12 @@ static bool command_add(struct run *r, struct upk_error *err) {
 
 /* ---- the state */
 
-/* INVARIANT: nothing of the command runs before the state is written, and there is none where nothing ran. */
+/* INVARIANT: nothing of the command runs before the state is written; and it stays whatever comes of that, for another call may hold
+ * to it by then. */
 static bool hold(struct run *r, struct upk_error *err) {
     if (!r->options->state || r->resumed) return true;
-    r->written = state_write(r->options->state, &r->held, err);
-    return r->written;
-}
-
-static bool let_go(struct run *r) {
-    if (r->written) (void)unlink(r->options->state);
-    r->written = false;
-    return false;
+    r->resumed = state_write(r->options->state, &r->held, err);
+    return r->resumed;
 }
 
 /* ---- starting */
@@ -237,7 +232,6 @@ static bool start_confined(struct run *r, struct upk_error *err) {
         child_go(&r->child, &r->waiting, &reason))
         return true;
     child_end(&r->child);
-    (void)let_go(r);
     /* Was it this call, or could none be confined? */
     struct upk_error none;
     if (reason.code == UPK_ERR_RUN_UNCONFINED) {
@@ -259,8 +253,7 @@ static bool start_unconfined(struct run *r, struct upk_error *err) {
     l.program = r->program.path;
     l.argv = r->words.at;
     return child_start(&r->child, &l, forms_offered(r->options), r->options->flags & UPK_RUN_STDOUT, false,
-                       err) ||
-           let_go(r);
+                       err);
 }
 
 static bool warn_unconfined(const struct run *r, const struct upk_error *reason, struct upk_error *err) {

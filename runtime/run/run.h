@@ -162,7 +162,7 @@ struct child {
     pid_t init_pid;                /* of it; 0: none */
     int exec;                      /* an errno comes here where there is no other program; -1: closed */
     const char *program;           /* for words; borrowed */
-    int go, gone, report;          /* written, what of it is unread, read; -1: closed */
+    int go, go_unread, report;     /* written, what of it is unread, read; -1: closed */
     int forms[UPK_RUN_FORM_COUNT]; /* where they are read; -1: closed */
     int said;                      /* the same */
     int status;

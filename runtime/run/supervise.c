@@ -1,8 +1,8 @@
 /* A process between the host and what it starts, a command or bubblewrap: it stays the parent of all that this leaves behind, ends that
  * with it or with the host, and ends as it did.
  *
- * A namespace alone does not end with a host that is killed: bubblewrap asks the kernel for that late, and of processes that a child may
- * ptrace.  This process is none of the namespace.  Where nothing confines the command, it proves nothing: one that means harm can end
+ * A namespace alone does not end with a host that is killed: bubblewrap asks the kernel to end it with its parent, but not before it has
+ * begun, when that parent may be gone.  Where nothing confines the command, it proves nothing: one that means harm can end
  * this process first.
  *
  * INVARIANT: as in exec.c, only what is safe in a signal handler is called here.
