@@ -114,6 +114,13 @@ def hostile_alone(l):
             check("hostile %s: admitted" % entry["name"], l.admitted(l.path("one.policy"), [path]) == {path}, out)
 
 
+def refused_pickles_grant_nothing(l):
+    good, bad = l.put("good", {"a": 1}), l.put_stream("bad", b"(cos\nsystem\n(S'true'\ntRccollections\nOrderedDict\n(tRcapp\nOwn\n(tRt.")
+    status, out, err = l.learn(good, bad)
+    check("beside a refused one", status == 1 and "1 of 2 pickles learned" in err and "os::system" in out, err)
+    check("nothing of it", "collections" not in out and "app" not in out and out.count("include") == 1, out)
+
+
 # ---- what is written
 
 
@@ -575,7 +582,7 @@ def names(l):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         l = Learn(sys.argv[1], folder)
-        for part in (corpus, merged_corpus, hostile_alone, written, shapes, deep, random_merges, people, fragments, roots, channels, base, opened, files,
+        for part in (corpus, merged_corpus, hostile_alone, refused_pickles_grant_nothing, written, shapes, deep, random_merges, people, fragments, roots, channels, base, opened, files,
                      inputs, protocols, names):
             part(l)
     return tally.finish()

@@ -7,6 +7,8 @@ usage: test_python_printed.py BUILD [--alone]       (from the top folder, after 
 Then the same by every other CPython that is found, for which the module is built into BUILD/python; --alone leaves that out.
 """
 import builtins
+import collections
+import fractions
 import pickle
 import resource
 import sys
@@ -190,6 +192,12 @@ def whole_forms_are_short(g):
         error = g.decode_exception(head + made + b".", words)
         check(type(error) is ValueError and str(error) == "said" and "too long" in str(error.__remote_refusal__), "%r" % error.__remote_refusal__)
         check(time.process_time() - began < SECONDS, "it takes long")
+    name, text = lambda at: b"\x8c" + bytes([len(at)]) + at, b"x" * 20_000
+    for cls, place in ((b"SyntaxError", b"msg"), (b"OSError", b"strerror"), (b"OSError", b"filename"), (b"OSError", b"filename2")):  # of C
+        args = b"(K\x01" + name(b"x") + (b"" if place == b"strerror" else name(b"f") * 3) + b"t" if cls == b"OSError" else b")"
+        state = shares(b"}(" + name(place) + b"]", text, 5000) + name(b"args") + b")ub."
+        error = g.decode_exception(b"\x80\x04" + name(b"builtins") + name(cls) + b"\x93" + args + b"R" + state, words)
+        check("too long" in str(error.__remote_refusal__), "%s of %s: %r" % (place, cls, error.__remote_refusal__))
     for text in ("x" * 1_000_000, ["x" * 1000] * 1000, {"a": ("x",) * 100_000}):
         error = g.decode_exception(pickle.dumps(ValueError(text), 4))
         check(error.args == (text,) and error.__remote_refusal__ is None, "an honest one")
@@ -209,6 +217,24 @@ def descriptors(g):
                 check(length < LONGEST and time.process_time() - began < SECONDS, "%s of %r: %d characters" % (cls, scalars, length))
 
 
+def with_traceback(form):
+    """As the channels of pysandboxes have it."""
+    try:
+        raise ValueError
+    except ValueError as raised:
+        return pickle.dumps((form, tblib_samples.Traceback(raised.__traceback__)), 4)
+
+
+def objects_are_counted(g):
+    """By what they hold, in slots and places of C, too."""
+    sandboxes, words = guard(sys.argv[1], "pysandboxes_guard"), with_traceback(("builtins", "ValueError", "said", []))
+    for big in ([fractions.Fraction(10**4000, 3)] * 60_000, [collections.deque(["x" * 20_000])] * 5000, [{"x" * 20_000}] * 5000):
+        error = sandboxes.decode_exception(with_traceback(ValueError(big)), words)
+        check("too long" in str(error.__remote_refusal__), "what %s holds: %s" % (type(big[0]), error.__remote_refusal__))
+    few = [fractions.Fraction(10**40, 3), collections.deque(["x" * 20])] * 100
+    check(sandboxes.decode_exception(with_traceback(ValueError(few))).args == (few,), "an honest one")
+
+
 def members_of_descriptors(g):
     """A descriptor that shares its members is one of very many exceptions."""
     if sys.version_info < (3, 11):
@@ -216,11 +242,7 @@ def members_of_descriptors(g):
     at = ("builtins", "ValueError", "m", [])
     for _ in range(8):
         at = ("builtins", "ExceptionGroup", "g", [], None, [at] * 4)
-    sandboxes = guard(sys.argv[1], "pysandboxes_guard")
-    try:
-        raise ValueError
-    except ValueError as raised:
-        data = pickle.dumps((at, tblib_samples.Traceback(raised.__traceback__)), 4)
+    sandboxes, data = guard(sys.argv[1], "pysandboxes_guard"), with_traceback(at)
     began = time.process_time()
     error = sandboxes.decode_exception(None, data)
     check(type(error) is ExceptionGroup, repr(type(error)))
@@ -232,7 +254,7 @@ def main():
     g = guard(sys.argv[1], "open_guard")
     tblib_samples.install()
     tests = [arguments_of_all, attributes_of_all, places_of_syntax_errors, places_that_are_hidden, groups, whole_forms_are_short, descriptors,
-             members_of_descriptors]
+             objects_are_counted, members_of_descriptors]
     before = resource.getrlimit(resource.RLIMIT_AS)
     if not sanitized():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))

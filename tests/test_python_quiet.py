@@ -29,7 +29,7 @@ if sys.version_info >= (3, 11):
 SCALARS = [None, (), ("m",), (2, "gone"), (2, "gone", "f", None, "g"), ("utf-8", b"abc", 0, 1, "r"), ("g",), ("m", ("f", 1, 2, "x"))[:1]]
 # What makes a class one that nobody is given for a descriptor, whatever its base.
 LOUD = {"__new__", "__del__", "__getattr__", "__getattribute__", "__bool__", "__len__", "__notes__", "__cause__", "__context__", "__traceback__",
-        "__suppress_context__", "__class__", "__module__", "metaclass", "everything"}
+        "__suppress_context__", "__class__", "__module__", "print_file_and_line", "metaclass", "everything"}
 
 
 def described(name, message, scalars=None, members=None):
