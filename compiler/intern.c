@@ -5,16 +5,29 @@
 
 void array_init(struct array *a, struct mem *m, size_t size) { *a = (struct array){.mem = m, .size = size}; }
 
-uint32_t array_add(struct array *a, const void *item) {
+/* Room at the end for one more; NULL without memory. */
+static void *array_more(struct array *a) {
     void *const items =
         a->count < UINT32_MAX ? mem_grow(a->mem, a->items, a->count, &a->room, a->size) : NULL;
     if (!items) {
         a->mem->failed = true;
-        return 0;
+        return NULL;
     }
     a->items = items;
-    memcpy((char *)items + a->count * a->size, item, a->size);
-    return (uint32_t)a->count++;
+    return (char *)items + a->count++ * a->size;
+}
+
+void array_init_from_1(struct array *a, struct mem *m, size_t size) {
+    array_init(a, m, size);
+    void *const first = array_more(a);
+    if (first) memset(first, 0, size);
+}
+
+uint32_t array_add(struct array *a, const void *item) {
+    void *const added = array_more(a);
+    if (!added) return 0;
+    memcpy(added, item, a->size);
+    return (uint32_t)a->count - 1;
 }
 
 void intern_init(struct intern *t, struct mem *m) { *t = (struct intern){.mem = m}; }

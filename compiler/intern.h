@@ -19,6 +19,8 @@ struct array {
 };
 
 void array_init(struct array *a, struct mem *m, size_t size);
+/* With a null item at index 0, which means nothing. */
+void array_init_from_1(struct array *a, struct mem *m, size_t size);
 /* Adds a copy of an item and returns its index; 0 without memory. */
 uint32_t array_add(struct array *a, const void *item);
 

@@ -57,20 +57,14 @@ static void start(struct lower *l) {
         {&l->opens, sizeof(struct upk_open)},
         {&l->denies, sizeof(struct upk_deny)},
     };
-    static const union {
-        struct upk_row row;
-        struct upk_form form;
-    } nothing;
     pool_init(&l->pool, l->mem);
     unique_init(&l->bounds, l->mem, sizeof(struct upk_bound));
     array_init(&l->plan, l->mem, sizeof(struct lower_row));
     array_init(&l->keys, l->mem, sizeof(struct upk_key));
     intern_init(&l->class_ids, l->mem);
     intern_init(&l->key_ids, l->mem);
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        array_init(arrays[i].array, l->mem, arrays[i].size);
-        array_add(arrays[i].array, &nothing);
-    }
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        array_init_from_1(arrays[i].array, l->mem, arrays[i].size);
 }
 
 static void report_perfect(struct diag *d, enum perfect_status status, int error) {

@@ -13,11 +13,6 @@ struct child {
 };
 
 static void start(struct child *t, struct mem *m) {
-    static const union {
-        struct upk_env_name name;
-        struct upk_env_rule rule;
-        struct upk_env_never never;
-    } nothing;
     const struct {
         struct array *array;
         size_t size;
@@ -30,10 +25,8 @@ static void start(struct child *t, struct mem *m) {
     t->mem = m;
     pool_init(&t->pool, m);
     array_init(&t->keys, m, sizeof(struct upk_key));
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        array_init(arrays[i].array, m, arrays[i].size);
-        array_add(arrays[i].array, &nothing);
-    }
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        array_init_from_1(arrays[i].array, m, arrays[i].size);
 }
 
 /* ---- environment ------------------------------------------------------------ */

@@ -210,7 +210,8 @@ __attribute__((cold)) static bool version_misfits(struct upk_error *err) {
 
 static inline bool table_fits(const struct upk_policy *policy, struct upk_error *err) {
     if (!policy) return misuse(err, UPK_ERR_MISUSE, "no policy");
-    const bool fits = policy_is_of_this_version(policy) && !(policy->flags & ~(uint32_t)UPK_POLICY_FLAGS) &&
+    const bool fits = upk_policy_is_of_this_version(policy) &&
+                      !(policy->flags & ~(uint32_t)UPK_POLICY_FLAGS) &&
                       policy->budgets[UPK_BUDGET_NAME] <= UPK_NAME_MOST;
     return fits || version_misfits(err);
 }

@@ -309,10 +309,6 @@ void error_policy(struct upk_error *err, const struct upk_policy *policy);
 /* The file of rows for classes that a host adds (upk_policy_extend): behind those of the policy. */
 #define EXTRA_RULES "with_types"
 
-/* Nothing else of tables is read before (rule 16). */
-static inline bool policy_is_of_this_version(const struct upk_policy *p) {
-    return p->magic == UPK_MAGIC && p->abi == UPK_ABI && p->size == sizeof *p;
-}
 void error_version(struct upk_error *err);
 /* "FILE:LINE"; nothing where line is 0. */
 void error_place(struct upk_error *err, const struct upk_policy *policy, uint32_t file, uint32_t line);

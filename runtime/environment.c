@@ -289,7 +289,7 @@ bool upk_env_filter(const struct upk_policy *policy, char *const *host_env,
     struct filter f = {.err = err};
     if (!policy || !out || (manifest && manifest->count && !manifest->entries))
         return refuse(&f, UPK_ERR_MISUSE);
-    if (!policy_is_of_this_version(policy)) {
+    if (!upk_policy_is_of_this_version(policy)) {
         if (err) error_version(err);
         return false;
     }

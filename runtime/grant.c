@@ -138,8 +138,8 @@ static bool is_shipped(const char *file) {
 /* The policy's own file: the last, but for those of classes that a host added. */
 static struct upk_text main_file(const struct upk_policy *p) {
     uint32_t n = p->file_count;
-    while (n > 1 && p->files[n - 1].len == sizeof EXTRA_RULES - 1 &&
-           memcmp(p->pool + p->files[n - 1].at, EXTRA_RULES, sizeof EXTRA_RULES - 1) == 0)
+    while (n > 1 && bytes_compare(p->pool + p->files[n - 1].at, p->files[n - 1].len, EXTRA_RULES,
+                                  sizeof EXTRA_RULES - 1) == 0)
         n--;
     return p->files[n - 1];
 }

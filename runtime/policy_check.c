@@ -71,7 +71,7 @@ static int compare_names(const struct upk_policy *p, struct upk_text module, str
 
 static bool check_head(struct check *c) {
     const struct upk_policy *const p = c->p;
-    HOLDS(policy_is_of_this_version(p), "policy", 0, "another version");
+    HOLDS(upk_policy_is_of_this_version(p), "policy", 0, "another version");
     HOLDS(p->pool && p->rows && p->forms && p->types && p->elems && p->fields && p->classes && p->bounds &&
               p->charsets && p->ranges && p->alts && p->files && p->opens && p->denies,
           "policy", 0, "a table is missing");

@@ -12,6 +12,7 @@
 #ifndef UPK_TABLES_H
 #define UPK_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -539,5 +540,10 @@ struct upk_policy {
     /* SHA-256 of `digest` and of what the two blocks come to, base sets included: what a run is held to. */
     uint8_t run_digest[32];
 };
+
+/* Nothing else of tables is read before (rule 16). */
+static inline bool upk_policy_is_of_this_version(const struct upk_policy *p) {
+    return p->magic == UPK_MAGIC && p->abi == UPK_ABI && p->size == sizeof *p;
+}
 
 #endif

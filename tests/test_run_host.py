@@ -18,7 +18,7 @@ import uuid
 
 import children
 from children import PYTHON, command
-from test_upk_run import NOWHERE, SECRET, Runs, begin, check, tally, wait_for
+from test_upk_run import NOWHERE, SECRET, Runs, begin, check, tally, wait_for, with_network
 
 UNCONFINED = ("--bubblewrap", NOWHERE, "--allow-unconfined")
 
@@ -188,13 +188,6 @@ def other_processes_are_not_reached(run):
     check(got == ["ENOSYS"] * len(tries), "calls: %s" % got)
 
 
-def granted(run):
-    """The child's policy with a network."""
-    with open(run.child) as file, open(run.path("network.policy"), "w") as to:
-        to.write(file.read().replace("    budget wall", "    network because \"a test\";\n    budget wall"))
-    return run.path("network.policy")
-
-
 def sockets_of_a_folder_are_not_reached(run):
     """A daemon that listens in a folder which the child sees, unless it has the network; nor by io_uring, which asks no filter."""
     with socket.socket(socket.AF_UNIX) as server:
@@ -202,7 +195,7 @@ def sockets_of_a_folder_are_not_reached(run):
         server.listen(1)
         words = command("send(socket.socket(socket.AF_UNIX).connect_ex('daemon'))")
         run.expect("a daemon", 4, "Address family not supported", words)
-        check(run.value(words, policy=granted(run)) == 0, "granted")
+        check(run.value(words, policy=with_network(run)) == 0, "granted")
     os.unlink(run.path("daemon"))
     words = command(ATTEMPTS + """
 a, b = socket.socketpair()
@@ -212,7 +205,7 @@ send([make(socket.AF_UNIX), make(40), make(socket.AF_PACKET), make(socket.AF_INE
 """)
     got = run.value(words)
     check(got == ["EAFNOSUPPORT"] * 3 + ["done", "done", True, "ENOSYS", "done", "EAFNOSUPPORT", "done"] + ["EAFNOSUPPORT"] * 9, "without: %s" % got)
-    got = run.value(words, policy=granted(run))
+    got = run.value(words, policy=with_network(run))
     check(got[0] == got[3] == "done" and got[5] is True and got[6] != "ENOSYS" and got[7:10] == ["done"] * 3, "with: %s" % got)
 
 

@@ -209,17 +209,24 @@ def folders_are_shown(run):
         run.expect("nor visible", 3, "cannot be /", children.VALUE, "--visible", root)
 
 
+NETWORK = ("    budget wall", "    network because \"a test\";\n    budget wall")
+
+
+def with_network(run):
+    """The child's policy, with a network."""
+    with open(run.child) as file, open(run.path("network.policy"), "w") as to:
+        to.write(file.read().replace(*NETWORK))
+    return run.path("network.policy")
+
+
 def there_is_no_network(run):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(1)
         words = command("send(socket.socket().connect_ex(('127.0.0.1', %d)))" % server.getsockname()[1])
         check(run.value(words) != 0, "it reaches the host")
-        policy = run.path("network.policy")
-        with open(run.child) as file, open(policy, "w") as to:
-            to.write(file.read().replace("    budget wall", "    network because \"a test\";\n    budget wall"))
-        check(run.value(words, policy=policy) == 0, "granted")
-        policy = without_environment(run, ("    budget wall", "    network because \"a test\";\n    budget wall"))
+        check(run.value(words, policy=with_network(run)) == 0, "granted")
+        policy = without_environment(run, NETWORK)
         check(run.value(words, policy=policy) == 0, "granted, with the environment of another")
 
 

@@ -327,6 +327,9 @@ bool hooks_of(PyTypeObject *type, unsigned *runs);
 void hooks_write(unsigned runs, char *out, size_t size);
 /* What a class has under a name, borrowed, NULL nothing; and, where it is asked for, is it Python code? */
 bool class_member(PyTypeObject *type, const char *name, PyObject **member, bool *python);
+static inline bool is_under(PyTypeObject *type, PyObject *base) {
+    return PyType_IsSubtype(type, (PyTypeObject *)base);
+}
 /* names.c.  The members of an enum by their names, borrowed; NULL without an exception: the class is no enum. */
 PyObject *enum_members(PyTypeObject *type);
 /* hooks.c.  Of the classes in the order of inheritance the nearest whose __init__ is C; false: an exception is set. */

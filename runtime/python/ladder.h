@@ -20,10 +20,6 @@ struct ladder {
     size_t members_left;                    /* of groups, that may yet be made by the descriptor */
 };
 
-static inline bool is_under(PyTypeObject *type, PyObject *base) {
-    return PyType_IsSubtype(type, (PyTypeObject *)base);
-}
-
 /* Forgets an Exception that is set; others (KeyboardInterrupt) stay: false. */
 bool forgiven(void);
 PyObject *refused_words(const struct ladder *l, const char *words);

@@ -50,8 +50,7 @@ static bool is_among(const struct names *n) {
 bool exception_is_signal(PyTypeObject *type, bool *is_signal) {
     struct names own = {.count = 0}, ancestors = {.count = 0};
     const bool good = names_of_class(&own, &ancestors, type);
-    *is_signal =
-        !PyType_IsSubtype(type, (PyTypeObject *)PyExc_Exception) || is_among(&own) || is_among(&ancestors);
+    *is_signal = !is_under(type, PyExc_Exception) || is_among(&own) || is_among(&ancestors);
     names_free(&own);
     names_free(&ancestors);
     return good;

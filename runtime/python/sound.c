@@ -11,10 +11,6 @@
 
 enum { PLACE_MOST = 100000 }; /* as in std/exceptions.policy */
 
-static bool is_under(PyObject *object, PyObject *class) {
-    return PyObject_TypeCheck(object, (PyTypeObject *)class);
-}
-
 /* What a base of C keeps under a name in its own members; new reference.  NULL without an exception: it has no such member. */
 static PyObject *member_of(PyObject *base, PyObject *error, const char *name) {
     PyObject *member;
@@ -91,7 +87,7 @@ static bool group_fits(PyObject *group, unsigned depth, size_t *left, bool *fits
     if (*fits) *left -= (size_t)n;
     for (Py_ssize_t i = 0; i < n && good && *fits; i++) {
         PyObject *const one = PyTuple_GET_ITEM(all, i);
-        if (is_under(one, PyExc_BaseExceptionGroup)) good = group_fits(one, depth + 1, left, fits);
+        if (is_under(Py_TYPE(one), PyExc_BaseExceptionGroup)) good = group_fits(one, depth + 1, left, fits);
     }
     Py_DECREF(all);
     return good;
@@ -102,7 +98,8 @@ static bool group_sound(PyObject *error, const char **why) {
 #if PY_VERSION_HEX >= 0x030B0000
     size_t left = GROUP_MEMBERS_MOST;
     bool fits = true;
-    if (is_under(error, PyExc_BaseExceptionGroup) && !group_fits(error, 0, &left, &fits)) return false;
+    if (is_under(Py_TYPE(error), PyExc_BaseExceptionGroup) && !group_fits(error, 0, &left, &fits))
+        return false;
     if (!fits) *why = "its groups are too deep, or hold too many exceptions";
 #else
     (void)error;
@@ -119,8 +116,8 @@ bool exception_sound(PyObject *object, const char **why) {
     *why = NULL;
     if (!PyExceptionInstance_Check(object)) return true;
     for (size_t i = 0; i < sizeof coded / sizeof *coded; i++)
-        if (is_under(object, coded[i]) && !unicode_error_sound(object, coded[i], why)) return false;
-    if (is_under(object, PyExc_SyntaxError) && !syntax_error_sound(object, why)) return false;
+        if (is_under(Py_TYPE(object), coded[i]) && !unicode_error_sound(object, coded[i], why)) return false;
+    if (is_under(Py_TYPE(object), PyExc_SyntaxError) && !syntax_error_sound(object, why)) return false;
     return group_sound(object, why);
 }
 
@@ -168,7 +165,7 @@ const char *exception_refuses_call(PyTypeObject *type, PyObject *const *args, si
 #endif
     };
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
-        if (arguments[i].place < n && PyType_IsSubtype(type, (PyTypeObject *)*arguments[i].base) &&
+        if (arguments[i].place < n && is_under(type, *arguments[i].base) &&
             !arguments[i].suits(args[arguments[i].place]))
             return arguments[i].why;
     return NULL;
@@ -195,20 +192,20 @@ static bool is_internal(PyObject *key, PyObject *member) {
 
 const char *exception_refuses(PyObject *error, PyObject *key, PyObject *member, PyObject *value) {
     if (is_internal(key, member) ||
-        (member && (!is_c_attribute(member) || is_under(error, PyExc_UnicodeError))))
+        (member && (!is_c_attribute(member) || is_under(Py_TYPE(error), PyExc_UnicodeError))))
         return "the class computes it";
     if (key_is(key, "args")) return PyTuple_CheckExact(value) ? NULL : "it is no tuple";
     if (key_is(key, "__notes__"))
         return PyList_CheckExact(value) || PyTuple_CheckExact(value) ? NULL : "notes are no list";
     if (key_is(key, "characters_written") && member) return PyLong_CheckExact(value) ? NULL : "it is no int";
-    const bool is_name =
-        key_is(key, "name") && (is_under(error, PyExc_NameError) || is_under(error, PyExc_AttributeError) ||
-                                is_under(error, PyExc_ImportError));
+    const bool is_name = key_is(key, "name") && (is_under(Py_TYPE(error), PyExc_NameError) ||
+                                                 is_under(Py_TYPE(error), PyExc_AttributeError) ||
+                                                 is_under(Py_TYPE(error), PyExc_ImportError));
     return is_name && !is_text(value) ? "it is no str" : NULL;
 }
 
 /* Whoever prints such exceptions would import the module, or ask the object for all that it has. */
 bool exception_leaves_out(PyObject *error, PyObject *key) {
-    return (is_under(error, PyExc_ImportError) && key_is(key, "name_from")) ||
-           (is_under(error, PyExc_AttributeError) && key_is(key, "obj"));
+    return (is_under(Py_TYPE(error), PyExc_ImportError) && key_is(key, "name_from")) ||
+           (is_under(Py_TYPE(error), PyExc_AttributeError) && key_is(key, "obj"));
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,6 +175,15 @@ static bool take(int fd, struct heard *h) {
     return true;
 }
 
+/* All that is there and has room. */
+static void take_all(int fd, struct heard *h) {
+    size_t before = SIZE_MAX;
+    while (h->len != before) {
+        before = h->len;
+        if (!take(fd, h)) return;
+    }
+}
+
 /* Of what is said before its command begins; the rest waits. */
 static bool wants_more(const struct child *c) { return c->heard.len <= sizeof c->heard.text - 1 - AT_ONCE; }
 
@@ -191,27 +199,8 @@ bool child_fail(struct child *c, unsigned code, struct upk_error *err) {
 
 static bool fail_confine(struct child *c, struct upk_error *err) {
     if (!child_launched(c, err)) return false;
-    for (size_t before = SIZE_MAX; c->said >= 0 && c->heard.len != before;) {
-        before = c->heard.len;
-        if (!take(c->said, &c->heard)) break;
-    }
+    if (c->said >= 0) take_all(c->said, &c->heard);
     return child_fail(c, UPK_ERR_RUN_UNCONFINED, err);
-}
-
-/* From outside, in the namespaces that it has by now: limits of its own processes are counted there, not with the host's, but with the
- * first process of the namespace, which is bubblewrap's. */
-static bool limit_other(pid_t pid, const uint64_t *budgets, struct upk_error *err) {
-    struct limit limits[LIMITS];
-    exec_limits(budgets, 1, limits);
-    for (size_t i = 0; i < LIMITS; i++) {
-        struct rlimit now;
-        const __rlimit_resource_t resource = (__rlimit_resource_t)limits[i].resource;
-        if (prlimit(pid, resource, NULL, &now) != 0) return fail_system(err, "no limits");
-        if (now.rlim_max > limits[i].most) now.rlim_max = limits[i].most;
-        now.rlim_cur = now.rlim_max;
-        if (prlimit(pid, resource, &now, NULL) != 0) return fail_system(err, "no limits");
-    }
-    return true;
 }
 
 /* What does not fit waits in the pipe. */
@@ -226,14 +215,19 @@ static bool wait_for_report(struct child *c, struct heard *report, const struct 
     return fail_confine(c, err);
 }
 
+/* false: the host wants an end, or it takes too long, as `late` says. */
+static bool may_wait(struct waiting *w, int64_t latest, const char *late, struct upk_error *err) {
+    const int answer = wait_ask(w);
+    if (answer) return wait_stopped(answer, err);
+    return run_now() < (w->until < latest ? w->until : latest) ||
+           run_fail(err, UPK_ERR_RUN_UNCONFINED, "%s", late);
+}
+
 static bool report_read(struct child *c, struct waiting *w, struct upk_error *err) {
     struct heard report = {.len = 0};
     const int64_t latest = run_now() + CONFIRM_MOST;
     while ((c->init_pid = pid_in(report.text)) == 0) {
-        const int answer = wait_ask(w);
-        if (answer) return wait_stopped(answer, err);
-        if (run_now() >= (w->until < latest ? w->until : latest))
-            return run_fail(err, UPK_ERR_RUN_UNCONFINED, "bubblewrap does not make its namespaces");
+        if (!may_wait(w, latest, "bubblewrap does not make its namespaces", err)) return false;
         if (!wait_for_report(c, &report, w, err)) return false;
     }
     return true;
@@ -247,7 +241,9 @@ void child_heard(struct child *c, const struct waiting *w, const char *bytes, si
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err) {
     if (!report_read(c, w, err)) return false;
     c->init = pidfd_of(c->init_pid);
-    return !budgets || limit_other(c->init_pid, budgets, err);
+    /* In the namespaces that it has by now: its processes are counted there, not with the host's, but with the first one, which is
+     * bubblewrap's. */
+    return !budgets || exec_limit(c->init_pid, budgets, 1) || fail_system(err, "no limits");
 }
 
 /* It reads that it may go on when all is mounted, and nothing is left that could be forbidden here. */
@@ -259,11 +255,8 @@ static bool has_gone(const struct child *c) {
 static bool wait_until_gone(struct child *c, struct waiting *w, struct upk_error *err) {
     const int64_t latest = run_now() + CONFIRM_MOST;
     for (bool ended = false; !has_gone(c); ended = child_ended(c)) {
-        const int answer = wait_ask(w);
-        if (answer) return wait_stopped(answer, err);
+        if (!may_wait(w, latest, "bubblewrap does not end its set-up", err)) return false;
         if (ended) return fail_confine(c, err);
-        if (run_now() >= (w->until < latest ? w->until : latest))
-            return run_fail(err, UPK_ERR_RUN_UNCONFINED, "bubblewrap does not end its set-up");
         struct pollfd fds[] = {{.fd = wants_more(c) ? c->said : -1, .events = POLLIN},
                                {.fd = c->pidfd, .events = POLLIN}};
         (void)poll(fds, sizeof fds / sizeof *fds, 1);
@@ -287,10 +280,7 @@ bool child_go(struct child *c, struct waiting *w, struct upk_error *err) {
 bool child_began(struct child *c) {
     struct heard report = {.len = 0};
     if (c->report < 0) return true;
-    for (size_t before = 1; report.len != before && report.len < sizeof report.text - 1;) {
-        before = report.len;
-        if (!take(c->report, &report)) break;
-    }
+    take_all(c->report, &report);
     return strstr(report.text, "\"exit-code\": ") != NULL;
 }
 

@@ -58,22 +58,21 @@ static void close_above(void) {
 
 /* ---- limits */
 
-void exec_limits(const uint64_t *budgets, unsigned others, struct limit out[LIMITS]) {
-    out[0] = (struct limit){RLIMIT_CORE, 0};
-    out[1] = (struct limit){RLIMIT_NOFILE, budgets[UPK_RUN_BUDGET_FILES]};
-    out[2] = (struct limit){RLIMIT_NPROC, budgets[UPK_RUN_BUDGET_PROCESSES] + others};
-    out[3] = (struct limit){RLIMIT_AS, budgets[UPK_RUN_BUDGET_MEMORY]};
-}
-
-static bool limit_self(const uint64_t *budgets) {
-    struct limit limits[LIMITS];
-    exec_limits(budgets, 0, limits);
-    for (size_t i = 0; i < LIMITS; i++) {
+/* INVARIANT: no more than what is there, so that nobody needs a privilege. */
+bool exec_limit(pid_t pid, const uint64_t *budgets, unsigned others) {
+    const struct {
+        __rlimit_resource_t resource;
+        uint64_t most;
+    } limits[] = {{RLIMIT_CORE, 0},
+                  {RLIMIT_NOFILE, budgets[UPK_RUN_BUDGET_FILES]},
+                  {RLIMIT_NPROC, budgets[UPK_RUN_BUDGET_PROCESSES] + others},
+                  {RLIMIT_AS, budgets[UPK_RUN_BUDGET_MEMORY]}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct rlimit now;
-        if (getrlimit((__rlimit_resource_t)limits[i].resource, &now) != 0) return false;
+        if (prlimit(pid, limits[i].resource, NULL, &now) != 0) return false;
         if (now.rlim_max > limits[i].most) now.rlim_max = limits[i].most;
         now.rlim_cur = now.rlim_max;
-        if (setrlimit((__rlimit_resource_t)limits[i].resource, &now) != 0) return false;
+        if (prlimit(pid, limits[i].resource, &now, NULL) != 0) return false;
     }
     return true;
 }
@@ -130,8 +129,8 @@ static bool prepare(const struct launch *l) {
     if (!l->budgets) devices_keep();
     signals_reset();
     if (!supervise_begin()) return false;
-    if (l->budgets &&
-        !(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && chdir(l->folder) == 0 && limit_self(l->budgets)))
+    if (l->budgets && !(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && chdir(l->folder) == 0 &&
+                        exec_limit(0, l->budgets, 0)))
         return false;
     signals_let();
     return true;

@@ -88,8 +88,7 @@ static bool options_check(const struct run *r, struct upk_error *err) {
 }
 
 static bool tables_check(const struct upk_policy *policy, struct upk_error *err) {
-    if (policy->magic == UPK_MAGIC && policy->abi == UPK_ABI && policy->size == sizeof *policy) return true;
-    return run_fail(err, UPK_ERR_TABLE, "%s", "");
+    return upk_policy_is_of_this_version(policy) || run_fail(err, UPK_ERR_TABLE, "%s", "");
 }
 
 static unsigned forms_offered(const struct upk_run_options *o) {

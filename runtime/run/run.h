@@ -140,14 +140,9 @@ struct launch {
 _Noreturn void exec_launch(const struct launch *l);
 /* Goes on in a further process, whose parent ends all that it leaves behind.  false: errno says why not.  (supervise.c) */
 bool supervise_begin(void);
-/* A limit by its resource; false: there is none of this number. */
-struct limit {
-    int resource;
-    uint64_t most;
-};
-enum { LIMITS = 4 };
-/* `others`: processes that are counted with those of the command, but are not its own. */
-void exec_limits(const uint64_t *budgets, unsigned others, struct limit out[LIMITS]);
+/* Limits of a process, 0 oneself; `others`: processes that are counted with those of the command, but are not its own.  false: errno
+ * says why not. */
+bool exec_limit(pid_t pid, const uint64_t *budgets, unsigned others);
 
 /* The beginning of what a process says; ends with NUL. */
 struct heard {
