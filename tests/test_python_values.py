@@ -703,6 +703,51 @@ def nothing_is_left(g):
     check(ours == theirs, "references are left: %s, not %s" % (ours, theirs))
 
 
+def references_are_handed_over(g):
+    """An object that one place refers to is that place's alone, one of several has a reference of each, and one of none is gone."""
+    def nodes(made):
+        seen, todo = [], [made]
+        while todo:
+            value = todo.pop()
+            if isinstance(value, (Node, Key)):
+                if any(value is other for other in seen):
+                    continue
+                seen.append(value)
+                todo.extend(value.__dict__.values())
+            elif isinstance(value, dict):
+                todo.extend(value)
+                todo.extend(value.values())
+            elif isinstance(value, (list, tuple, set, frozenset)):
+                todo.extend(value)
+        return seen
+
+    twice, inner = Node(name="twice"), Node(name="inner")
+    for value in (Node(), [Node() for _ in range(40)], [twice, twice], (twice, [twice, {"k": twice}]), Node(inner=inner, of=Node()),
+                  [Node(inner=inner), inner], {Key("a"): Node(), Key("b"): [Node()]}, {Key("a"), Key("b")}, [(Node(),), frozenset([Key("c")])],
+                  Node(a=[Node(), (Node(), Node())], b=[inner, inner])):
+        for protocol in PROTOCOLS[2:]:
+            data = pickle.dumps(value, protocol)
+            counts = []
+            for load in (pickle.loads, g.loads):
+                found = nodes(load(data))
+                gc.collect()
+                counts.append(sorted((o.__dict__.get("name", ""), sys.getrefcount(o)) for o in found))
+            check(counts[0] and counts[0] == counts[1], "%r: references %s, not %s" % (value, counts[1], counts[0]))
+
+    def count():
+        gc.collect()
+        return sum(type(o) in (Node, Key) for o in gc.get_objects())
+
+    node = b"\x80\x04cbuilder_samples\nNode\n)\x81"
+    key = b"cbuilder_samples\nKey\n)\x81}X\x04\0\0\0nameX\x01\0\0\0asb"
+    before = count()
+    g.loads(node + b"0" + node[2:] + b"0N.")
+    check(count() == before, "objects outlive a stream that popped them")
+    g.refuses("keys that are equal, between objects", node + b"0(" + node[2:] * 3 + b"}(" + key + b"K\x01" + key + b"K\x02u" + node[2:] * 3 + b"l.",
+              "R223", "equal")
+    check(count() == before, "objects outlive a refusal, or were released twice")
+
+
 def every_allocation_fails_once(g):
     try:
         import _testcapi
@@ -739,7 +784,7 @@ def every_allocation_fails_once(g):
 TESTS = (plain_round_trips, order_of_pairs, chains, python2_texts, shared_values, cycles, random_graphs, order_of_calls,
          items_go_in_together, popped_objects_are_made_too, growing_containers, host_appends_meanwhile, nothing_is_seen_half_full, texts_from_the_memo,
          out_of_band, persistent_ids, floods, equal_keys, failing_code, unhashable_objects, memory_budget, deep_values, deepest,
-         signals_are_looked_at, threads_build_at_once, loads_within_loads, collector_is_left_alone, nothing_is_left, every_allocation_fails_once)
+         signals_are_looked_at, threads_build_at_once, loads_within_loads, collector_is_left_alone, nothing_is_left, references_are_handed_over, every_allocation_fails_once)
 
 
 def main():

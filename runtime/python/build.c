@@ -191,6 +191,7 @@ static bool do_call(struct call *c, struct object *o, uint64_t next_at) {
         if (!made) return false;
         o->cell.host = made;
         o->cell.flags |= OBJECT_HOSTED;
+        b->held++;
         uint64_t when;
         if (grows(o, &when) && !heap_push(c, &b->waiting, (struct entry){when, o->at, &o->cell, NULL}))
             return false;
@@ -229,6 +230,7 @@ static bool do_steps(struct call *c) {
             b->persids = p->next;
         } else {
             struct object *const next = o->next;
+            fetch_ahead(next);
             const uint64_t next_at = next && next->at < persid_at ? next->at : persid_at;
             if (!do_call(c, o, next_at)) return false;
             o = next;
@@ -250,8 +252,10 @@ static void release(struct call *c) {
     gc_restore(b);
     if (b->waiting.room) heap_free(c, &b->waiting);
     if (b->states.room) heap_free(c, &b->states);
-    for (struct object *o = c->doc->objects; o; o = o->next) {
-        if (o->cell.flags & OBJECT_HOSTED) Py_DECREF((PyObject *)o->cell.host);
+    for (struct object *o = c->doc->objects; b->held; o = o->next) {
+        if (!(o->cell.flags & OBJECT_HOSTED)) continue;
+        b->held--;
+        Py_DECREF((PyObject *)o->cell.host);
     }
     for (size_t i = 0; i < b->kept_count; i++) Py_DECREF(b->kept[i]);
     for (size_t i = 0; b->readonly && i < c->buffer_count; i++) Py_XDECREF(b->readonly[i]);
@@ -281,7 +285,8 @@ PyObject *build_document(struct call *c) {
     if (kind_has_cell(doc->root.kind) && doc->root.as.cell->flags & CELL_ABSORBED)
         doc->root.as.cell->flags |= CELL_SHARED;
     if (doc->events >= MANY_CONTAINERS) gc_stop(&b);
-    PyObject *root = do_steps(c) ? build_value(c, doc->root) : NULL;
+    b.stepped = do_steps(c);
+    PyObject *const root = b.stepped ? build_value(c, doc->root) : NULL;
     assert(!root || !b.waiting.count); /* at the end of the stream nothing waits */
     release(c);
     return root;

@@ -75,12 +75,24 @@ struct builder {
     PyObject **readonly;          /* strong; by index of buffer; NULL: not asked for yet */
     uint64_t memory, most_memory; /* an estimate of what the objects take, in bytes; the budget */
     size_t containers;
+    size_t held;  /* objects of the document that have OBJECT_HOSTED: it holds a reference to each */
+    bool stepped; /* all calls and BUILDs are done, what is left is to put things where they belong */
     uint32_t until_signals; /* values until signals are looked at */
     PyObject *dtype;        /* array.c: the last one, borrowed; NULL: none since a BUILD */
     Py_ssize_t dtype_size;
     bool gc_stopped;
     struct frame first_frames[FIRST_FRAMES];
 };
+
+/* Into the caches: what a document holds stands in it as the stream has it, so what is needed soon stands behind the container or
+ * object at hand.  It may be that nothing does, which a prefetch does not mind. */
+static inline void fetch_ahead(const void *at) {
+    enum { LINE = 64, LINES = 4, AHEAD = 512 };
+    for (uintptr_t i = 0; i < LINES; i++) {
+        const uintptr_t line = (uintptr_t)at + AHEAD + i * LINE;
+        __builtin_prefetch((const void *)line);
+    }
+}
 
 /* No room for working storage: RefusedError of the budget, or MemoryError. */
 bool refuse_memory(struct call *c);

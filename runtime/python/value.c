@@ -230,6 +230,7 @@ static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_t
     struct builder *const b = c->builder;
     const unsigned flags = cell->flags;
     if (flags & CELL_HOSTED) return hosted(cell);
+    fetch_ahead(cell);
     const bool changes = !(FIXED_KINDS >> cell->kind & 1);
     if (flags & CELL_SHARED && flags & CELL_FROZEN) share_members(cell);
     if (changes && cell->index > b->done && cell->len) return container_waiting(c, cell);
@@ -311,12 +312,24 @@ static PyObject *make_buffer(struct call *c, struct upk_value v) {
     return made;
 }
 
-static PyObject *make_made(struct call *c, const struct upk_cell *cell, unsigned flag) {
-    if (!(cell->flags & flag)) { /* the machine and the order of build.c rule that out */
-        (void)refuse_object(c, NULL, UPK_ERR_BUILDING, "an object is used before it is made");
-        return NULL;
-    }
-    return hosted(cell);
+/* The machine and the order of build.c rule that out. */
+__attribute__((cold)) static PyObject *refuse_order(struct call *c) {
+    (void)refuse_object(c, NULL, UPK_ERR_BUILDING, "an object is used before it is made");
+    return NULL;
+}
+
+static PyObject *make_persid(struct call *c, const struct upk_cell *cell) {
+    return cell->flags & CELL_HOSTED ? hosted(cell) : refuse_order(c);
+}
+
+/* In the end the document's own reference goes to the only one that asks: many objects are far from the caches by then, and are
+ * not touched again. */
+static PyObject *make_object(struct call *c, struct upk_cell *cell) {
+    if (!(cell->flags & OBJECT_HOSTED)) return refuse_order(c);
+    if (cell->flags & CELL_SHARED || !c->builder->stepped) return hosted(cell);
+    cell->flags &= (uint16_t)~OBJECT_HOSTED;
+    c->builder->held--;
+    return cell->host;
 }
 
 /* A spelling that is used more than once is one object, but only its call knows. */
@@ -334,7 +347,7 @@ static struct upk_value resolve(struct upk_value v) {
 
 PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple) {
     if (v.kind == UPK_OBJECT) {
-        if (!(v.as.cell->flags & CELL_NORMAL)) return make_made(c, v.as.cell, OBJECT_HOSTED);
+        if (!(v.as.cell->flags & CELL_NORMAL)) return make_object(c, v.as.cell);
         v = resolve(v);
     }
     switch ((enum upk_kind)v.kind) {
@@ -348,7 +361,7 @@ PyObject *value_other(struct call *c, struct upk_value v, bool in_tuple) {
     case UPK_BIGINT: return text_other(c, v);
     case UPK_BYTEARRAY: return make_bytearray(c, v.as.cell);
     case UPK_BUFFER: return make_buffer(c, v);
-    case UPK_PERSID: return make_made(c, v.as.cell, CELL_HOSTED);
+    case UPK_PERSID: return make_persid(c, v.as.cell);
     case UPK_GLOBAL: {
         PyObject *const named = bind_global(c, v.as.cell);
         Py_XINCREF(named);
