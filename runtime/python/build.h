@@ -18,10 +18,16 @@ struct place {
     uint32_t len, kind;
     PyObject *made; /* strong; NULL: free */
 };
+/* A key of ASCII; with its length, `first` and `last` are all of one of up to 16 bytes. */
+struct usual_key {
+    PyObject *made; /* strong; NULL: free */
+    uint64_t first, last;
+    size_t len;
+};
 struct usual {
     uint64_t builds; /* so far */
     PyObject *ints[USUAL_INTS];
-    PyObject *keys[USUAL_KEYS];
+    struct usual_key keys[USUAL_KEYS];
     struct place places[USUAL_PLACES];
 };
 

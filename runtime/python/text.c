@@ -22,7 +22,7 @@ struct usual *usual_of(struct host *h) {
 void usual_free(struct usual *u) {
     if (!u) return;
     for (size_t i = 0; i < USUAL_INTS; i++) Py_XDECREF(u->ints[i]);
-    for (size_t i = 0; i < USUAL_KEYS; i++) Py_XDECREF(u->keys[i]);
+    for (size_t i = 0; i < USUAL_KEYS; i++) Py_XDECREF(u->keys[i].made);
     for (size_t i = 0; i < USUAL_PLACES; i++) Py_XDECREF(u->places[i].made);
     PyMem_Free(u);
 }
@@ -146,30 +146,33 @@ PyObject *text_other(struct call *c, struct upk_value v) {
 
 /* ---- keys */
 
-/* A short text as two words, which with its length are all of it; of a longer one its ends. */
-struct ends {
-    uint64_t first, last;
-};
-
-static inline struct ends ends_of(const uint8_t *p, size_t n) {
-    return (struct ends){text_word(p, n), n > 8 ? text_word(p + n - 8, 8) : 0};
+/* What `v` would stand in its place as, and the place. */
+static inline struct usual_key key_of(struct upk_value v) {
+    const uint64_t last = v.len > 8 ? text_word(v.as.bytes + v.len - 8, 8) : 0;
+    return (struct usual_key){NULL, text_word(v.as.bytes, v.len), last, v.len};
 }
 
-static inline PyObject **key_slot(const struct call *c, struct ends e, size_t n) {
-    const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
-    return &c->builder->usual->keys[(((e.first ^ n) * k ^ e.last) * k >> 54) % USUAL_KEYS];
+static inline struct usual_key *key_place(const struct call *c, const struct usual_key *k) {
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    return &c->builder->usual->keys[(((k->first ^ k->len) * factor ^ k->last) * factor >> 54) % USUAL_KEYS];
+}
+
+static inline bool key_ends_alike(const struct usual_key *a, const struct usual_key *b) {
+    return ((a->first ^ b->first) | (a->last ^ b->last) | (a->len ^ b->len)) == 0;
 }
 
 /* What is not in its place yet. */
-__attribute__((noinline)) static PyObject *key_make(struct call *c, struct upk_value v, PyObject **slot) {
-    PyObject *const key = text_str(c, v);
-    if (!key) return NULL;
-    Py_INCREF(key);
-    PyObject *const old = *slot;
-    *slot = key;
+__attribute__((noinline)) static PyObject *key_make(struct call *c, struct upk_value v,
+                                                    struct usual_key *place) {
+    PyObject *const made = text_str(c, v);
+    if (!made) return NULL;
+    Py_INCREF(made);
+    PyObject *const old = place->made;
+    *place = key_of(v);
+    place->made = made;
     Py_XDECREF(old);
-    if (c->doc->shares) place_set(c->builder, v, key);
-    return key;
+    if (c->doc->shares) place_set(c->builder, v, made);
+    return made;
 }
 
 /* A key that the stream may refer to later. */
@@ -181,22 +184,22 @@ __attribute__((noinline)) static PyObject *key_shared(struct call *c, struct upk
 /* What calls others stands apart, so that a key which is there costs no saving of registers. */
 __attribute__((noinline)) static PyObject *key_long(struct call *c, struct upk_value v) {
     if (v.len > KEY_MOST) return text_str(c, v);
-    PyObject **const slot = key_slot(c, ends_of(v.as.bytes, v.len), v.len), *const key = *slot;
-    if (!key || (size_t)PyUnicode_GET_LENGTH(key) != v.len ||
-        memcmp(PyUnicode_1BYTE_DATA(key), v.as.bytes, v.len) != 0)
-        return key_make(c, v, slot);
-    Py_INCREF(key);
-    return c->doc->shares ? key_shared(c, v, key) : key;
+    const struct usual_key k = key_of(v);
+    struct usual_key *const place = key_place(c, &k);
+    if (!place->made || !key_ends_alike(place, &k) ||
+        memcmp(PyUnicode_1BYTE_DATA(place->made), v.as.bytes, v.len) != 0)
+        return key_make(c, v, place);
+    Py_INCREF(place->made);
+    return c->doc->shares ? key_shared(c, v, place->made) : place->made;
 }
 
 PyObject *text_key(struct call *c, struct upk_value v) {
     if (!(v.flags & VALUE_ASCII)) return text_str(c, v);
     if (v.len > KEY_SHORT) return key_long(c, v);
-    const struct ends e = ends_of(v.as.bytes, v.len);
-    PyObject **const slot = key_slot(c, e, v.len), *const key = *slot;
-    if (!key || (size_t)PyUnicode_GET_LENGTH(key) != v.len) return key_make(c, v, slot);
-    const struct ends have = ends_of(PyUnicode_1BYTE_DATA(key), v.len);
-    if (((have.first ^ e.first) | (have.last ^ e.last)) != 0) return key_make(c, v, slot);
-    Py_INCREF(key);
-    return c->doc->shares ? key_shared(c, v, key) : key;
+    const struct usual_key k = key_of(v);
+    struct usual_key *const place = key_place(c, &k);
+    PyObject *const made = place->made;
+    if (!made || !key_ends_alike(place, &k)) return key_make(c, v, place);
+    Py_INCREF(made);
+    return c->doc->shares ? key_shared(c, v, made) : made;
 }
