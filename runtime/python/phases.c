@@ -60,5 +60,6 @@ struct upk_doc *call_decode(struct call *c, const uint8_t *bytes, size_t len) {
 
 PyObject *call_finish(struct call *c, struct upk_doc *doc) {
     c->doc = doc;
+    spare_trim(c->spare);
     return build_document(c);
 }

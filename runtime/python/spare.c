@@ -11,6 +11,7 @@ enum {
     MOST_BLOCKS = 24,
     SMALL = 4096,                  /* bytes of the block that a small document takes */
     MOST_WASTE = 4,                /* a block is lent for no less than this part of its room */
+    LARGE = 256 << 10,             /* bytes of one that what is built has more use for */
     LARGEST_BLOCK = 4 << 20,       /* bytes of one that is kept */
     MOST_BYTES = 2 * LARGEST_BLOCK /* of all that are kept */
 };
@@ -47,6 +48,20 @@ void spare_free(struct spare *s) {
     free(s->small);
     for (size_t i = 0; i < s->count; i++) free(s->blocks[i]);
     free(s);
+}
+
+void spare_trim(struct spare *s) {
+    size_t left = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        struct block *const b = s->blocks[i];
+        if (b->room < LARGE) {
+            s->blocks[left++] = b;
+        } else {
+            s->bytes -= b->room;
+            free(b);
+        }
+    }
+    s->count = left;
 }
 
 /* The smallest block that is kept with room for n bytes and not far more; NULL: there is none. */
