@@ -5,6 +5,7 @@ code runs; and what only building finds is refused.
 usage: test_python_values.py BUILD       (from the top folder, after `make test`)
 """
 import gc
+import io
 import pickle
 import random
 import resource
@@ -400,6 +401,37 @@ def texts_from_the_memo(g):
     check(grown < 200000 or sanitized(), "8 MiB of text, 1,000 times, take %d KiB" % grown)
 
 
+def records_repeat(g):
+    """Dicts that have the keys of earlier ones are dicts like any other."""
+    def record(i, **more):
+        return dict({"id": i, "na\xefve": [i], "none": None, "by": {"name": "n%d" % i, "at": (i, {"x": i, "y": {"z": []}})}}, **more)
+
+    wide = [{"k%d" % k: (i, k) for k in range(n)} for n in (1, 5, 6, 10, 11, 31, 32, 33, 64, 65) for i in range(4)]
+    orders = [dict(pairs) for pairs in ([("a", 1), ("b", 2)], [("b", 1), ("a", 2)]) * 3]
+    many = [{"kind %d" % kind: kind, "n": n} for n in range(3) for kind in range(300)]  # more than there are numbers
+    ring = [{"at": None, "next": None} for _ in range(5)]
+    for i, item in enumerate(ring):
+        item["at"], item["next"] = ring, ring[i - 1]
+    once = record(9)
+    for i, value in enumerate(([record(i) for i in range(5)], [record(i, extra=i) for i in range(3)] + [record(i) for i in range(3)], wide, orders,
+                               many, ring, [once, once, record(1), once], tuple(record(i) for i in range(4)), [({"a": i},) for i in range(4)],
+                               {"all": [record(i) for i in range(3)], "keys": list(record(0))}, [{"a": Node(of={"a": i})} for i in range(4)])):
+        for protocol in PROTOCOLS:
+            g.both("records %d, protocol %d" % (i, protocol), pickle.dumps(value, protocol))
+    apart = io.BytesIO()  # no memo: each has its keys anew
+    pickler = pickle.Pickler(apart, 4)
+    pickler.fast = True
+    pickler.dump([record(i) for i in range(5)])
+    g.both("records without a memo", apart.getvalue())
+    made = g.loads(pickle.dumps([record(i) for i in range(4)], 4))
+    made[1]["id"], made[1]["more"] = "changed", 1
+    del made[2]["none"]
+    check([made[0], made[3]] == [record(0), record(3)] and list(made[2]) == ["id", "na\xefve", "by"], "records are not apart: %r" % made)
+    check(sys.getsizeof(made[3]) <= sys.getsizeof(record(0)), "a record takes %d bytes" % sys.getsizeof(made[3]))
+    state = g.loads(pickle.dumps([Node(**record(i)) for i in range(4)], 4))
+    check([vars(node) for node in state] == [record(i) for i in range(4)], "states that repeat")
+
+
 # ---- buffers and persistent ids
 
 
@@ -667,7 +699,7 @@ def collector_is_left_alone(g):
 
 
 def nothing_is_left(g):
-    good = pickle.dumps([dict(loops())["all know all"], {"k": ("x" * 600, b"y" * 600)}, {(i, i) for i in range(100)}, bytearray(b"z")], 4)
+    good = pickle.dumps([dict(loops())["all know all"], [{"k": i, "l": [i]} for i in range(5)], {"k": ("x" * 600, b"y" * 600)}, {(i, i) for i in range(100)}, bytearray(b"z")], 4)
     bad = [pickle.dumps({i * M: [i] for i in range(1, 80)}, 4), pickle.dumps([[1, (2, [3])], {Key("a"): ["x" * 600]}], 4)]
 
     def fails(self):
@@ -757,7 +789,7 @@ def every_allocation_fails_once(g):
     # No bytearray: when CPython has no memory for its bytes, it looks at a count that it has not set.
     values = [[1, 2.5, "abc", 1 << 70, b"xyz"], {"k%d" % i: [i, (i, [i])] for i in range(12)}, dict(loops())["all know all"][:3],
               {(i, str(i)): i for i in range(70)}, {Key("a"), Key("b")}, ["x" * 600] * 3, Bag([1, Bag([2])]),
-              Table({"a": Table()}), Logged(1, [2]), [[[[[[[[[[1]]]]]]]]]], [{"k": [{"m": [[1, [2]]]}]}], frozenset([(1,), frozenset([2])]), [([[]],)]]
+              Table({"a": Table()}), Logged(1, [2]), [[[[[[[[[[1]]]]]]]]]], [{"k": [{"m": [[1, [2]]]}]}], [{"k": i, "l": [i, {"m": []}]} for i in range(4)], frozenset([(1,), frozenset([2])]), [([[]],)]]
     for value in values:
         data = pickle.dumps(value, 4)
         g.loads(data)
@@ -781,7 +813,7 @@ def every_allocation_fails_once(g):
     check(difference(values[1], g.loads(pickle.dumps(values[1], 4))) is None, "after failures")
 
 
-TESTS = (plain_round_trips, order_of_pairs, chains, python2_texts, shared_values, cycles, random_graphs, order_of_calls,
+TESTS = (plain_round_trips, order_of_pairs, chains, python2_texts, shared_values, records_repeat, cycles, random_graphs, order_of_calls,
          items_go_in_together, popped_objects_are_made_too, growing_containers, host_appends_meanwhile, nothing_is_seen_half_full, texts_from_the_memo,
          out_of_band, persistent_ids, floods, equal_keys, failing_code, unhashable_objects, memory_budget, deep_values, deepest,
          signals_are_looked_at, threads_build_at_once, loads_within_loads, collector_is_left_alone, nothing_is_left, references_are_handed_over, every_allocation_fails_once)

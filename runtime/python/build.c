@@ -259,6 +259,7 @@ static void release(struct call *c) {
     }
     for (size_t i = 0; i < b->kept_count; i++) Py_DECREF(b->kept[i]);
     for (size_t i = 0; b->readonly && i < c->buffer_count; i++) Py_XDECREF(b->readonly[i]);
+    if (b->patterns) patterns_free(c);
     if (b->kept) array_free(mem, b->kept, b->kept_room, sizeof(PyObject *));
     if (b->readonly) array_free(mem, b->readonly, c->buffer_count, sizeof(PyObject *));
     if (b->later) array_free(mem, b->later, b->later_room, sizeof *b->later);

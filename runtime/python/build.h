@@ -1,4 +1,4 @@
-/* The state of one build, shared by build.c, value.c, fill.c, text.c and hashes.c.
+/* The state of one build, shared by build.c, value.c, pattern.c, fill.c, text.c and hashes.c.
  *
  * Working storage is the document's, under its cap.
  * Layer: private to runtime/python, over host.h and scratch.h.
@@ -37,7 +37,7 @@ struct frame {
     PyObject *into; /* strong; what is filled */
     /* Strong.  Of DICT the key whose value is being made, of LIST the list that takes all members in the end, else NULL. */
     PyObject *key;
-    PyObject *keys;     /* strong; of those that hash: their keys, a tuple, where they had to be made first */
+    PyObject *keys;     /* strong; of those that hash: their keys, a tuple, where they were made first */
     uint32_t next, end; /* positions in cell->items: what comes next, and where signals are looked at */
     uint32_t before;    /* of those that hash: members that it had */
     uint8_t kind;       /* the cell's; UPK_INVALID: `keys` is being filled; CHAIN: as chain_close has it */
@@ -45,6 +45,12 @@ struct frame {
 };
 
 enum { CHAIN = 0xff }; /* frame.kind */
+
+/* What dicts of one number begin as. */
+struct dict_pattern {
+    PyObject *keys,
+        *dict; /* strong; a tuple, and a dict that has these keys and no values yet.  NULL: free */
+};
 
 /* What is done later: the smallest `when` first, of equal ones the largest `then`. */
 struct entry {
@@ -77,9 +83,10 @@ struct builder {
     unsigned opened; /* NULL of a maker means that it has opened so many frames */
     PyObject **kept; /* strong; what cells and the maps below refer to */
     size_t kept_count, kept_room;
-    struct pair_map texts[2];     /* of view and length to an index in `kept`: str; bytes and ints */
-    PyObject **readonly;          /* strong; by index of buffer; NULL: not asked for yet */
-    uint64_t memory, most_memory; /* an estimate of what the objects take, in bytes; the budget */
+    struct dict_pattern *patterns; /* by number; NULL: none was met yet */
+    struct pair_map texts[2];      /* of view and length to an index in `kept`: str; bytes and ints */
+    PyObject **readonly;           /* strong; by index of buffer; NULL: not asked for yet */
+    uint64_t memory, most_memory;  /* an estimate of what the objects take, in bytes; the budget */
     size_t containers;
     size_t held;  /* objects of the document that have OBJECT_HOSTED: it holds a reference to each */
     bool stepped; /* all calls and BUILDs are done, what is left is to put things where they belong */
@@ -132,6 +139,10 @@ static inline bool list_is_hidden(const struct upk_cell *cell) {
 static inline void set_size(PyObject *object, Py_ssize_t n) { ((PyVarObject *)object)->ob_size = n; }
 bool remember(struct call *c, struct upk_cell *cell, PyObject *made);
 void share_members(struct upk_cell *cell);
+
+/* pattern.c.  What a dict that has a number begins as; NULL: an exception is set. */
+const struct dict_pattern *pattern_find(struct call *c, const struct upk_cell *dict);
+void patterns_free(struct call *c);
 
 /* fill.c.  Fill all that is open above `base`.  *root is what the outermost frame made, a new reference, unless that stands where
  * it belongs. */

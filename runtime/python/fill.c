@@ -100,12 +100,12 @@ static inline bool put_pair(struct call *c, PyObject *dict, PyObject *key, PyObj
 }
 
 static inline PyObject *make_key(struct call *c, struct usual *usual, const struct frame *f, uint32_t i) {
-    const struct upk_value v = f->cell->items[i];
     if (f->keys) {
         PyObject *const made = PyTuple_GET_ITEM(f->keys, (Py_ssize_t)(i / 2));
         Py_INCREF(made);
         return made;
     }
+    const struct upk_value v = f->cell->items[i];
     if (v.kind != UPK_STR || f->cell->len > 2 * SMALL_DICT) return value_make(c, usual, v, false);
     return value_key(c, usual, v);
 }

@@ -98,12 +98,15 @@ static PyObject *dict_new(uint32_t n) {
     return PyDict_New();
 }
 
+/* About what CPython 3.11 takes for n/2 pairs. */
+static inline uint64_t dict_bytes(uint32_t n) {
+    return n == 0 ? 64 : n < 2 * PRESIZE ? 232 : 64 + 28 * (uint64_t)n;
+}
+
 /* With room for n of the cell's `items`; *bytes is about what CPython 3.11 takes for it. */
 static inline PyObject *container_new(const struct upk_cell *cell, uint32_t n, uint64_t *bytes) {
     switch (cell->kind) {
-    case UPK_DICT:
-        *bytes = n == 0 ? 64 : n < 2 * PRESIZE ? 232 : 64 + 28 * (uint64_t)n;
-        return dict_new(n / 2);
+    case UPK_DICT: *bytes = dict_bytes(n); return dict_new(n / 2);
     case UPK_LIST: *bytes = 56 + 8 * (uint64_t)n; return list_new(cell, n);
     case UPK_TUPLE:
         *bytes = 40 + 8 * (uint64_t)n;
@@ -234,18 +237,22 @@ static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_t
     const bool changes = !(FIXED_KINDS >> cell->kind & 1);
     if (flags & CELL_SHARED && flags & CELL_FROZEN) share_members(cell);
     if (changes && cell->index > b->done && cell->len) return container_waiting(c, cell);
-    uint64_t bytes;
-    PyObject *const made = container_new(cell, cell->len, &bytes);
+    uint64_t bytes = dict_bytes(cell->len);
+    const struct dict_pattern *pattern = NULL;
+    if (cell->kind == UPK_DICT && cell->op && !(pattern = pattern_find(c, cell))) return NULL;
+    PyObject *const made = pattern ? PyDict_Copy(pattern->dict) : container_new(cell, cell->len, &bytes);
     if (!made) return NULL;
     b->memory += bytes;
     if (++b->containers == MANY_CONTAINERS) gc_stop(b);
+    struct frame *f;
     bool good = b->memory <= b->most_memory || refuse_too_large(c);
     if (flags & CELL_SHARED && changes) good = good && remember(c, cell, made);
     if (good && cell->len <= MOST_OF_ONE_HASH && !(flags & CELL_HAS_CELL)) {
         if (!cell->len) return made;
-        struct frame f;
-        frame_set(&f, cell, made);
-        if (fill_flat(c, &f)) return made;
+        struct frame flat;
+        frame_set(&flat, cell, made);
+        if (pattern) flat.keys = pattern->keys; /* borrowed: nothing runs meanwhile */
+        if (fill_flat(c, &flat)) return made;
         good = false;
     }
     if (changes && in_tuple) {
@@ -253,7 +260,11 @@ static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_t
             Py_INCREF(made);
             return made;
         }
-    } else if (good && frame_push(c, cell, made)) {
+    } else if (good && (f = frame_push(c, cell, made))) {
+        if (pattern) {
+            Py_INCREF(pattern->keys);
+            f->keys = pattern->keys;
+        }
         b->opened = 1;
         return NULL;
     }
