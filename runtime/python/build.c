@@ -124,7 +124,7 @@ static bool grows(const struct object *o, uint64_t *when) {
 }
 
 /* What was due when as many calls and BUILDs were done as are now. */
-static bool do_waiting(struct call *c) {
+__attribute__((noinline)) static bool do_waiting(struct call *c) {
     struct builder *const b = c->builder;
     while (b->waiting.count && b->waiting.entries[0].when <= b->done) {
         const struct entry e = heap_pop(&b->waiting);
@@ -135,7 +135,7 @@ static bool do_waiting(struct call *c) {
     return true;
 }
 
-static bool step_done(struct call *c) {
+static inline bool step_done(struct call *c) {
     struct builder *const b = c->builder;
     b->done++;
     if (b->until_signals) b->until_signals--;

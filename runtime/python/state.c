@@ -43,10 +43,11 @@ static inline bool key_is(const struct state_key *k, struct upk_value v) {
     return k->key && k->len == v.len && text_same((const uint8_t *)k->text, v.as.bytes, v.len);
 }
 
-/* After a dict: its keys are known from now on, if they are what stands at their places. */
-static void keys_note(const struct call *c, struct plan *p, const struct upk_cell *dict) {
+/* After a dict whose keys were not known: they are from now on, if they are what stands at their places. */
+__attribute__((noinline)) static void keys_note(const struct call *c, struct plan *p,
+                                                const struct upk_cell *dict) {
     struct state_keys *const known = p->instance.keys;
-    if (!dict->op || !known || dict->len > 2 * STATE_KEYS || keys_are_known(c, known, dict->op)) return;
+    if (!known || dict->len > 2 * STATE_KEYS || keys_are_known(c, known, dict->op)) return;
     for (uint32_t i = 0; i < dict->len; i += 2) {
         if (!key_is(&known->at[i / 2], dict->items[i])) return;
     }
@@ -118,6 +119,7 @@ typedef bool set_fn(struct call *c, const struct object *o, PyObject *inst, cons
 __attribute__((always_inline)) static inline bool set_all(struct call *c, const struct object *o,
                                                           struct plan *p, PyObject *inst,
                                                           const struct upk_cell *dict, set_fn *set) {
+    bool known = true;
     for (uint32_t i = 0; i < dict->len; i += 2) {
         /* Of keys without a number: those that are known are all str. */
         if (!dict->op && !value_is_str(dict->items[i]))
@@ -130,6 +132,7 @@ __attribute__((always_inline)) static inline bool set_all(struct call *c, const 
             good = set(c, o, inst, &s->keys->at[i / 2], value);
         } else {
             struct state_key fresh;
+            known = false;
             const struct state_key *const k = key_at(c, p, inst, i / 2, dict, &fresh);
             good = k && set(c, o, inst, k, value);
             Py_XDECREF(fresh.key);
@@ -137,7 +140,7 @@ __attribute__((always_inline)) static inline bool set_all(struct call *c, const 
         Py_DECREF(value);
         if (!good) return false;
     }
-    keys_note(c, p, dict);
+    if (!known && dict->op) keys_note(c, p, dict);
     return true;
 }
 
@@ -274,7 +277,7 @@ bool object_set_state(struct call *c, struct object *o) {
     PyObject *const inst = object_built(o);
     if (!p || !plan_fits(c, o, p, Py_TYPE(inst))) return false;
     bool done = false;
-    if (!native_set_state(c, o, p, &done)) return false;
+    if (p->native && !native_set_state(c, o, p, &done)) return false;
     const struct instance_plan *const s = done ? NULL : instance_plan_of(p, inst);
     if (!s) return done;
     const struct upk_value v = value_resolve(o->state);
