@@ -12,7 +12,7 @@ import tempfile
 
 import children
 from children import PYTHON, command
-from test_upk_run import check, main
+from test_upk_run import NOWHERE, check, main
 
 # ---- the program
 
@@ -25,15 +25,64 @@ def write(path, text, mode=0o755):
     return path
 
 
+# A confined child, and one that nothing confines.
+WAYS = ((), ("--bubblewrap", NOWHERE, "--allow-unconfined"))
+
+
 def programs_of_another_kind(run):
-    """What is there, but cannot be run: each is said, and is no failure of a child."""
+    """What is there, but cannot be run: each is said by the name that was given, and is no failure of a child."""
     write(run.path("plain"), "not to be run\n", 0o644)
-    write(run.path("script"), "#!/nonexistent/interpreter\n")
-    run.expect("no program at all", 3, "there is no program nosuch-program on the child's PATH", ["nosuch-program"])
-    run.expect("nor by a path", 3, "there is no program %s/./nosuch" % run.folder, ["./nosuch"])
-    run.expect("a folder", 3, "there is no program /tmp", ["/tmp"])
-    run.expect("its mode", 3, "./plain may not be executed", ["./plain"])
-    run.expect("its interpreter", 3, "refused: the child cannot be started: bwrap: execvp", ["./script"])
+    os.makedirs(run.path("sub"), exist_ok=True)
+    for more in WAYS:
+        for what, name, text in (
+                ("no program at all", "nosuch-program", "there is no program nosuch-program on the child's PATH ["),
+                ("nor by a path", "./nosuch", "there is no program ./nosuch ["),
+                ("nor by an absolute one", "/nonexistent/x", "there is no program /nonexistent/x ["),
+                ("nor below a file", "./plain/x", "there is no program ./plain/x ["),
+                ("a folder", "/tmp", "/tmp is a folder ["),
+                ("the working one", "./", "./ is a folder ["),
+                ("another one", "sub/../sub", "sub/../sub is a folder ["),
+                ("no file to be run", "/dev/null", "/dev/null may not be executed ["),
+                ("its mode", "./plain", "./plain may not be executed [")):
+            run.expect(what, 3, "refused: the child cannot be started: " + text, [name], *more)
+
+
+def interpreters(run):
+    """The kernel says of a script whose interpreter is missing that the script is."""
+    for name, line, text in (("script", "#!/nonexistent/interpreter\n", "there is no program /nonexistent/interpreter ["),
+                             ("spaces", "#! \t/nonexistent/x -a b\n", "there is no program /nonexistent/x ["),
+                             ("returns", "#!/bin/sh\r\n", "there is no program /bin/sh? ["),
+                             ("no-end", "#!/nonexistent/x", "there is no program /nonexistent/x ["),
+                             ("folder", "#!/usr\n", "/usr is a folder ["),
+                             ("mode", "#!/etc/passwd\n", "/etc/passwd may not be executed ["),
+                             ("here", "#!./nosuch\n", "there is no program ./nosuch [")):
+        write(run.path(name), line)
+        for more in WAYS:
+            run.expect(name, 3, "refused: the child cannot be started: the interpreter of ./%s: %s" % (name, text), ["./" + name], *more)
+    write(run.path("sh-here"), "#!/bin/sh\nexec %s \"$@\"\n" % PYTHON)
+    for name, line in (("good", "#!/bin/sh\n"), ("by-env", "#!/usr/bin/env sh\n"), ("relative", "#!./sh-here -cpass\n")):
+        write(run.path(name), line)
+        for more in WAYS:
+            run.expect(name, 4, "R925", ["./" + name], *more)
+
+
+def hidden_interpreters(run):
+    """Of a script that the child sees, also by its PATH."""
+    own = tempfile.mkdtemp(dir="/var/tmp")
+    try:
+        os.chmod(own, 0o755)
+        shutil.copy("/bin/true", own + "/own-true")
+        os.symlink(own + "/own-true", run.path("to-own"))
+        write(run.path("hidden"), "#!%s/own-true\n" % own)
+        write(run.path("by-link"), "#!%s\n" % run.path("to-own"))
+        said = "the interpreter of ./hidden: the confined child does not see %s/own-true [" % own
+        _, _, err = run.expect("hidden", 3, said, ["./hidden"])
+        check("--visible" in err, err)
+        run.expect("by a link", 3, "/to-own, which is %s/own-true" % own, ["./by-link"])
+        run.expect("on the PATH", 3, "own-true", ["hidden"], env=run.environment(PATH=run.folder))
+        run.expect("visible", 4, "R925", ["./hidden"], "--visible", own)
+    finally:
+        shutil.rmtree(own)
 
 
 def programs_are_passed_by_aloud(run):
@@ -133,7 +182,7 @@ def endless_set_ups_end(run):
 
 
 ALWAYS = [late_failures_are_none_of_the_child, endless_set_ups_end]
-CONFINED = [programs_of_another_kind, programs_are_passed_by_aloud, ends_are_told, homes, late_failures_of_one_call]
+CONFINED = [programs_of_another_kind, interpreters, hidden_interpreters, programs_are_passed_by_aloud, ends_are_told, homes, late_failures_of_one_call]
 
 
 if __name__ == "__main__":
