@@ -39,7 +39,8 @@ enum upk_run_flag {
 /* Asked several times a second while the child is started and runs.  0: go on; a signal's number: hand it on to the child, once, and end it soon
  * after; -1: end it now. */
 typedef int (*upk_run_ask_fn)(void *ctx);
-/* What the child wrote to its standard error, and to its standard output where that is not its result.  Bytes of a stranger. */
+/* What the child wrote to its standard error, and to its standard output where that is not its result.  Bytes of a stranger.  Why
+ * bubblewrap did not begin the command the error says alone. */
 typedef void (*upk_run_said_fn)(void *ctx, const char *bytes, size_t len);
 /* One line, printable ASCII, without line end, before the child is started: it will run unconfined, or a variable is left out.  false:
  * then it shall not be. */

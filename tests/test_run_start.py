@@ -85,6 +85,18 @@ def hidden_interpreters(run):
         shutil.rmtree(own)
 
 
+def words_of_bubblewrap_are_said_once(run):
+    """Those with which it does not begin the command are the error's.  A command that begins with such a word is heard nevertheless."""
+    write(run.path("no-loader"), "#!%s\n" % run.path("deeper"))
+    write(run.path("deeper"), "#!/nonexistent/interpreter\n")
+    _, _, err = run.expect("late", 3, "cannot be started: bwrap: execvp %s/no-loader: No such file" % run.folder, ["./no-loader"])
+    check(err.count("bwrap:") == 1 and "child:" not in err, "said twice: %s" % err)
+    for said in ("bwrap: a\n", "bwrap: a", "bwra", "bwrap: a\nb\n", "bwrap: " + 300 * "x" + "\n", "bwrap: a\n\0"):
+        for ending in ("send(1)", "sys.exit(7)") + (("time.sleep(60)",) if said == "bwra" else ()):
+            _, _, err = run(command("os.write(2, %r); time.sleep(0.1); %s" % (said.encode(), ending)))
+            check(err.count("child: bwra") == 1 and err.count("bwra") == 1, "%r, %s: %r" % (said, ending, err))
+
+
 def programs_are_passed_by_aloud(run):
     """The first one on the PATH is meant; where the child does not see it, a later one is taken, and that is said."""
     own = tempfile.mkdtemp(dir="/var/tmp")
@@ -182,7 +194,7 @@ def endless_set_ups_end(run):
 
 
 ALWAYS = [late_failures_are_none_of_the_child, endless_set_ups_end]
-CONFINED = [programs_of_another_kind, interpreters, hidden_interpreters, programs_are_passed_by_aloud, ends_are_told, homes, late_failures_of_one_call]
+CONFINED = [programs_of_another_kind, interpreters, hidden_interpreters, words_of_bubblewrap_are_said_once, programs_are_passed_by_aloud, ends_are_told, homes, late_failures_of_one_call]
 
 
 if __name__ == "__main__":

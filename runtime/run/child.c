@@ -191,8 +191,33 @@ static void tell(const struct waiting *w, const char *bytes, size_t len) {
     if (len && w->options && w->options->said) w->options->said(w->options->said_ctx, bytes, len);
 }
 
+/* One line alone, that fits into an error: so bubblewrap tells why it does not begin the command. */
+static bool may_be_last_words(const struct heard *h) {
+    static const char mark[] = "bwrap: ";
+    const size_t known = h->len < sizeof mark - 1 ? h->len : sizeof mark - 1, line = strcspn(h->text, "\n");
+    return memcmp(h->text, mark, known) == 0 && line + 1 >= h->len &&
+           line < sizeof((struct upk_error *)0)->detail;
+}
+
+void child_release(struct child *c, const struct waiting *w) {
+    tell(w, c->heard.text, c->held);
+    c->held = 0;
+}
+
+void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len) {
+    const bool all_held = c->held == c->heard.len;
+    keep(&c->heard, bytes, len);
+    if (all_held && may_be_last_words(&c->heard)) {
+        c->held = c->heard.len;
+        return;
+    }
+    child_release(c, w);
+    tell(w, bytes, len);
+}
+
 bool child_fail(struct child *c, unsigned code, struct upk_error *err) {
     struct heard *const h = &c->heard;
+    c->held = 0;
     h->text[strcspn(h->text, "\n")] = 0;
     return run_fail(err, code, "%s", h->len ? h->text : "bubblewrap ended before it had set the child up");
 }
@@ -233,11 +258,6 @@ static bool report_read(struct child *c, struct waiting *w, struct upk_error *er
     return true;
 }
 
-void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len) {
-    keep(&c->heard, bytes, len);
-    tell(w, bytes, len);
-}
-
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err) {
     if (!report_read(c, w, err)) return false;
     c->init = pidfd_of(c->init_pid);
@@ -271,7 +291,8 @@ bool child_go(struct child *c, struct waiting *w, struct upk_error *err) {
     while (n < 0 && errno == EINTR);
     if (n != 1) return fail_system(err, "bubblewrap cannot be told to go on");
     if (!wait_until_gone(c, w, err)) return false;
-    tell(w, c->heard.text, c->heard.len);
+    c->held = c->heard.len;
+    if (!may_be_last_words(&c->heard)) child_release(c, w);
     close_end(&c->go);
     close_end(&c->go_unread);
     return true;

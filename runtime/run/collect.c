@@ -144,11 +144,17 @@ static bool judge(struct collecting *s, struct upk_error *err) {
     return r->forms[UPK_RUN_RESULT].len > 0 || run_fail(err, UPK_ERR_RUN_EMPTY, "%s", "");
 }
 
+static bool collect_all(struct collecting *s, struct upk_error *err) {
+    while (!s->over && !child_ended(s->child)) {
+        if (!wait_for_more(s, err)) return false;
+    }
+    return (s->over || take_rest(s, err)) && judge(s, err);
+}
+
 bool collect_reply(struct child *c, const struct collect *k, struct upk_run_reply *reply,
                    struct upk_error *err) {
     struct collecting s = {.child = c, .k = k, .reply = reply};
-    while (!s.over && !child_ended(c)) {
-        if (!wait_for_more(&s, err)) return false;
-    }
-    return (s.over || take_rest(&s, err)) && judge(&s, err);
+    const bool good = collect_all(&s, err);
+    child_release(c, k->waiting);
+    return good;
 }

@@ -163,6 +163,7 @@ struct child {
     int status;
     bool exited; /* and not yet reaped, or so; `status` says how */
     struct heard heard;
+    size_t held; /* of what was heard, that the host has not got yet */
 };
 /* Where it is open; -1 from then on. */
 void close_end(int *fd);
@@ -177,9 +178,12 @@ bool child_launched(const struct child *c, struct upk_error *err);
 bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, struct upk_error *err);
 /* Lets what bubblewrap prepares begin, and waits until it does.  false: as child_confirm. */
 bool child_go(struct child *c, struct waiting *w, struct upk_error *err);
-/* It says something: it is kept, and handed on to the host. */
+/* It says something: it is kept, and handed on to the host, but for what may be bubblewrap's last words. */
 void child_heard(struct child *c, const struct waiting *w, const char *bytes, size_t len);
-/* What nobody began ends with words of bubblewrap alone: an error with the first line of them.  Returns false. */
+/* They were none: the host gets them. */
+void child_release(struct child *c, const struct waiting *w);
+/* What nobody began ends with words of bubblewrap alone: an error with the first line of them, which the host gets by that alone.
+ * Returns false. */
 bool child_fail(struct child *c, unsigned code, struct upk_error *err);
 /* Did bubblewrap begin the command?  For a child that has ended. */
 bool child_began(struct child *c);
