@@ -109,10 +109,15 @@ static void judge_socketpair(struct filter *p, uint32_t number) {
     require(p, types, COUNT);
 }
 
-static void judge_calls(struct filter *p, const struct numbers *n, bool network) {
+/* Of x32 as of the machine itself. */
+static void load_number(struct filter *p, const struct numbers *n) {
     load(p, offsetof(struct seccomp_data, nr));
+    if (n->arch == AUDIT_ARCH_X86_64) put(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, ~(uint32_t)X32);
+}
+
+static void judge_calls(struct filter *p, const struct numbers *n, bool network) {
+    load_number(p, n);
     if (n->arch == AUDIT_ARCH_X86_64) {
-        put(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, ~(uint32_t)X32);
         deny(p, X32_PTRACE, 0);
         deny(p, X32_READV, 1);
     }
@@ -124,7 +129,7 @@ static void judge_calls(struct filter *p, const struct numbers *n, bool network)
         deny(p, IO_URING_SETUP, 0);
         if (n->socketcall != NONE) deny(p, n->socketcall, 0);
         judge_socketpair(p, n->socketpair);
-        load(p, offsetof(struct seccomp_data, nr));
+        load_number(p, n);
         judge_socket(p, n->socket);
     }
     end(p, SECCOMP_RET_ALLOW);
