@@ -167,7 +167,11 @@ static void table_name_make(struct compilation *c, struct source *s, const struc
 static void hint_absent(struct compilation *c, struct text name) {
     const struct shipped *shipped =
         shipped_of_name(name) != NULL ? shipped_of_name(name) : shipped_near(name);
-    if (shipped != NULL) {
+    const char *const folder = c->options->policy_dir;
+    if (shipped != NULL && text_is(name, shipped->file)) {
+        diag_hint(c->diag, "the shipped policies do not stand in %s: --policy-dir DIR",
+                  folder ? diag_quote(c->diag, text_of(folder)) : "any folder that was named");
+    } else if (shipped != NULL) {
         diag_hint(c->diag, "did you mean \"%s\"?", shipped->file);
     } else {
         diag_hint(c->diag, shipped_owns(name)

@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import re
+import shutil
 import stat
 import sys
 import tempfile
@@ -522,6 +523,23 @@ def files(l):
     check("nothing is left", not [name for _, _, names in os.walk(l.folder) for name in names if name.endswith(".tmp")])
 
 
+def shipped_policies(l):
+    """What learning stands on may be missing or broken: it says so, and where."""
+    good = l.put("good.pkl", call("fractions::Fraction", "1/2"))
+    status, out, err = l.learn("--policy-dir", l.path("nowhere"), good)
+    check("no shipped policies", status == 2 and out == "" and "`std/dangerous.policy' [P0020]" in err and "do not stand in %s: --policy-dir" % l.path("nowhere") in err
+          and "did you mean" not in err and "memory" not in err, err)
+    shutil.copytree("policies", l.path("shipped"))
+    number = l.path("shipped/std/numbers.policy")
+    write(number, read(number).replace(b"class Fraction", b"broken Fraction"))
+    for options in ((), ("--diagnostics=json",)):
+        status, out, err = l.learn("--policy-dir", l.path("shipped"), *options, good)
+        check("a broken one: %s" % [options], status == 2 and out == "" and number in err and "P0012" in err and "memory" not in err, err)
+    beside = l.put("beside.pkl", new("app::C"))
+    status, out, err = l.learn("--policy-dir", l.path("shipped"), beside)
+    check("one that is not needed", status == 0 and "class C new();" in out, out + err)
+
+
 def inputs(l):
     good = l.put("good.pkl", new("app::C"))
     dangerous = l.put("dangerous.pkl", [call("posix::system", "true"), new("app::Other")])
@@ -582,7 +600,7 @@ def names(l):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         l = Learn(sys.argv[1], folder)
-        for part in (corpus, merged_corpus, hostile_alone, refused_pickles_grant_nothing, written, shapes, deep, random_merges, people, fragments, roots, channels, base, opened, files,
+        for part in (corpus, merged_corpus, hostile_alone, refused_pickles_grant_nothing, written, shapes, deep, random_merges, people, fragments, roots, channels, base, opened, files, shipped_policies,
                      inputs, protocols, names):
             part(l)
     return tally.finish()

@@ -42,6 +42,11 @@ static enum cli_exit too_many_names(struct diag *d) {
     return CLI_USAGE;
 }
 
+static enum cli_exit not_observed(const struct learn *l, struct diag *d) {
+    if (l->rows.count > LEARN_MOST_NAMES) return too_many_names(d);
+    return l->mem.failed || d->mem.failed || diag_error_count(d) == 0 ? out_of_memory(l) : CLI_USAGE;
+}
+
 /* ---- the policies that are there */
 
 static char *folder_of(const char *path) {
@@ -276,7 +281,7 @@ static enum cli_exit learn_once(struct learn *l, const struct target *t, struct 
     do {
         forget(l);
         if (t->policy.policy) learn_prefer(l, t->policy.policy);
-        if (!learn_observe(l)) return l->rows.count > LEARN_MOST_NAMES ? too_many_names(d) : out_of_memory(l);
+        if (!learn_observe(l, d)) return not_observed(l, d);
     } while (l->see_again);
     if (count_fate(l, LEARN_SEEN) == 0 && l->proposals.len == 0) return CLI_ACCEPTED;
     if (t->policy.policy && !learn_old(l, &t->block, t->policy.policy)) {

@@ -27,8 +27,9 @@ struct learn_input {
     struct cli_bytes bytes;
     enum learn_fate fate;
     struct upk_error err;
-    bool
-        unadvised; /* no policy of people's refused it, so that nothing is to be said of what would have to change */
+    uint64_t looks; /* it is refused since it takes more looks than so many; 0: `err' says why */
+    /* No policy of people's refused it, so that nothing is to be said of what would have to change. */
+    bool unadvised;
     struct upk_scan_result *scan;
 };
 
@@ -114,9 +115,11 @@ struct learn_errors {
     void (*see)(void *context, bool is_placed, size_t at, const char *message);
     void *context;
 };
-/* The same, of a text that the program made itself.  NULL errors: nobody is. */
+/* The same, of a text that the program made itself. */
 bool learn_compile_own(const struct learn *l, struct text text, const struct learn_errors *errors,
                        struct learn_policy *out);
+/* One that did not compile: why not, for people. */
+void learn_complain_of(const struct learn *l, struct text text, struct diag *d);
 void learn_policy_free(struct learn_policy *p);
 /* Does the row stand in a shipped fragment? */
 bool learn_is_shipped(const struct upk_policy *p, const struct upk_row *row);
@@ -124,16 +127,16 @@ bool learn_is_shipped(const struct upk_policy *p, const struct upk_row *row);
 /* ---- observing (learn_observe.c, learn_observer.c, learn_see.c) */
 
 /* Decodes all open inputs under a policy that takes every name as it comes, and sees what they hold; `see_again`: to be forgotten and
- * done again.  false: no memory, or more than LEARN_MOST_NAMES rows. */
-bool learn_observe(struct learn *l);
+ * done again.  false: no memory, more than LEARN_MOST_NAMES rows, or errors in `d`. */
+bool learn_observe(struct learn *l, struct diag *d);
 /* Not this fragment: another one takes its place. */
 void learn_avoid(struct learn *l, const struct shipped *s);
 /* The learned policy uses the fragment, unless another one takes its place. */
 void learn_use(struct learn *l, const struct shipped *s);
 /* The fragment that has rows for the name; NULL: none that may be used. */
 const struct shipped *learn_fragment_of(const struct learn *l, const struct learn_row *r);
-/* A policy that takes every name as it comes.  false: no memory. */
-bool learn_make_observer(struct learn *l, struct learn_policy *p);
+/* A policy that takes every name as it comes.  false: no memory, or errors in `d`: the shipped policies are not as they should be. */
+bool learn_make_observer(struct learn *l, struct diag *d, struct learn_policy *p);
 /* What an accepted document holds, under that policy, in no more than `most` looks at values.  *too_much: they are not enough, and
  * what was seen is of no use.  false: no memory. */
 bool learn_see(struct learn *l, const struct upk_policy *p, const struct upk_doc *doc, uint64_t most,

@@ -59,8 +59,11 @@ static void pass_on(void *context, struct span at, enum diag_code code, const ch
     const struct own *const own = context;
     const struct diag *const d = own->diag;
     const bool is_placed = at.file < d->source_count && text_is(d->sources[at.file].name, own_name);
-    if (own->errors)
-        own->errors->see(own->errors->context, is_placed, at.from, code == P_MEMORY ? NULL : message);
+    own->errors->see(own->errors->context, is_placed, at.from, code == P_MEMORY ? NULL : message);
+}
+
+static struct learn_source source_of(struct text text) {
+    return (struct learn_source){.path = own_name, .text = text};
 }
 
 bool learn_compile_own(const struct learn *l, struct text text, const struct learn_errors *errors,
@@ -68,7 +71,14 @@ bool learn_compile_own(const struct learn *l, struct text text, const struct lea
     struct diag d;
     struct own own = {errors, &d};
     diag_init(&d, (struct diag_sink){.see = pass_on, .context = &own});
-    const bool good = learn_compile(l, &(struct learn_source){.path = own_name, .text = text}, &d, out);
+    const struct learn_source source = source_of(text);
+    const bool good = learn_compile(l, &source, &d, out);
     diag_free(&d);
     return good;
+}
+
+void learn_complain_of(const struct learn *l, struct text text, struct diag *d) {
+    struct learn_policy none;
+    const struct learn_source source = source_of(text);
+    if (learn_compile(l, &source, d, &none)) learn_policy_free(&none);
 }

@@ -2,6 +2,7 @@
  *
  * Layer: a part of the program policyc; see learn.h.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,13 @@ void learn_report(const struct learn *l) {
         const struct learn_input *const in = &l->inputs[i];
         if (in->fate != LEARN_REFUSED) continue;
         fprintf(stderr, "%s: not learned: ", cli_show(in->name).text);
+        if (in->looks) {
+            fprintf(stderr,
+                    "what it shares stands at so many places that there are more than %" PRIu64
+                    " values to look at [P0004]\n",
+                    in->looks);
+            continue;
+        }
         (in->unadvised ? upk_error_write_bare : upk_error_write)(&in->err, stderr);
     }
 }

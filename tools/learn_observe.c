@@ -228,22 +228,8 @@ static void need_settings(struct learn_settings *s, const struct upk_scan_result
     s->cyclic = s->cyclic || scan->cyclic;
 }
 
-/* Shared values count at each place where they stand, as the budget has it; honest pickles share little but objects, which are looked
- * at once. */
-static void refuse_for_looks(struct learn_input *in, uint64_t most) {
-    const struct upk_error err = {
-        .code = UPK_ERR_BUDGET,
-        .cls = (uint8_t)upk_code_class(UPK_ERR_BUDGET),
-        .budget = UPK_BUDGET_EXPANDED,
-        .offset = in->bytes.len - 1,
-        .limit = most,
-        .detail = "what it shares stands at too many places for its size",
-        .path = "$",
-    };
-    refuse(in, &err);
-}
-
 static bool see_all(struct learn *l, const struct upk_policy *p) {
+    /* Shared values count at each place where they stand; honest pickles share little but objects, which are looked at once. */
     enum { LOOKS_PER_BYTE = 16, LOOKS_LEAST = 1000000 };
     for (size_t i = 0; i < l->input_count; i++) {
         struct learn_input *const in = &l->inputs[i];
@@ -261,7 +247,8 @@ static bool see_all(struct learn *l, const struct upk_policy *p) {
         upk_doc_free(doc);
         if (!good) return false;
         if (too_much) {
-            refuse_for_looks(in, most);
+            in->fate = LEARN_REFUSED;
+            in->looks = most;
             l->see_again = true; /* without all that are like it */
         } else {
             need_settings(&l->settings, in->scan);
@@ -291,13 +278,14 @@ static bool keep_fragments(struct learn *l) {
     return true;
 }
 
-bool learn_observe(struct learn *l) {
+bool learn_observe(struct learn *l, struct diag *d) {
     enum { ROUNDS = 8 }; /* each names what the one before could not */
     struct learn_policy observer = {0};
     bool again = true, good = note_scanned(l);
     for (unsigned round = 1; good && again; round++) {
         learn_policy_free(&observer);
-        good = learn_make_observer(l, &observer) && decide_all(l, observer.policy, round == ROUNDS, &again);
+        good =
+            learn_make_observer(l, d, &observer) && decide_all(l, observer.policy, round == ROUNDS, &again);
     }
     good = good && see_all(l, observer.policy) && keep_fragments(l);
     learn_policy_free(&observer);

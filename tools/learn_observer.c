@@ -9,14 +9,69 @@
 #include "../compiler/notation.h"
 #include "learn.h"
 
+/* Where the text begins to be about which row; NULL: about none. */
+struct about {
+    size_t from;
+    struct learn_row *row;
+};
+
+struct observer {
+    struct learn *learn;
+    struct output text;
+    struct about *abouts; /* ascending */
+    size_t about_count, about_room;
+    const char *error; /* of the last compilation, the first one that is about no row */
+    size_t excluded;   /* rows, because of errors about them */
+    size_t errors;
+    bool no_memory;
+};
+
+/* ---- what the compiler says */
+
+static struct learn_row *row_at(const struct observer *v, size_t at) {
+    size_t low = 0, high = v->about_count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (v->abouts[middle].from <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return v->about_count ? v->abouts[low].row : NULL;
+}
+
+/* What the compiler says of a row is why there is none of that name. */
+static void exclude(void *context, bool is_placed, size_t at, const char *message) {
+    struct observer *const v = context;
+    struct learn_row *const r = is_placed ? row_at(v, at) : NULL;
+    struct text kept;
+    v->errors++;
+    v->no_memory = v->no_memory || !message;
+    if (!message || !mem_text(&v->learn->mem, message, strlen(message), &kept)) return;
+    if (r && !r->excluded) {
+        r->excluded = kept.at;
+        v->excluded++;
+    } else if (!r && !v->error) {
+        v->error = kept.at;
+    }
+}
+
+static bool compile(struct observer *v, struct learn_policy *p) {
+    const struct learn_errors errors = {exclude, v};
+    v->error = NULL;
+    v->excluded = v->errors = 0;
+    return !v->learn->mem.failed &&
+           learn_compile_own(v->learn, (struct text){v->text.bytes, v->text.len}, &errors, p);
+}
+
+/* ---- which fragments */
+
 static void put_head(const struct learn *l, struct output *o) {
     output_text(o, "policy learned.observer 1;\ninclude \"std/dangerous.policy\";\n"
                    "opcodes core, python2, inst, persid, buffer, dup;\n");
     for (size_t i = 0; i < l->fragment_count; i++)
         output_print(o, "include \"%s\";\nuse %s;\n", l->fragments[i]->file, l->fragments[i]->name);
 }
-
-/* ---- which fragments */
 
 /* The row that the policy grants under that name; NULL: none. */
 static const struct upk_row *granted_row(const struct upk_policy *p, struct model_name name) {
@@ -62,17 +117,18 @@ static void note_mentions(struct learn *l, const struct upk_policy *base) {
 }
 
 /* Which fragments are wanted.  One that has no more than a mention of a name is not wanted for that. */
-static bool choose_fragments(struct learn *l) {
+static bool choose_fragments(struct observer *v) {
+    struct learn *const l = v->learn;
     struct learn_policy base;
-    struct output o;
     l->fragment_count = 0;
     for (size_t i = 0; i < l->rows.count; i++) {
         const struct shipped *const s = learn_fragment_of(l, l->rows.items[i]);
         if (s && !l->rows.items[i]->excluded) learn_use(l, s);
     }
-    output_init(&o, &l->mem);
-    put_head(l, &o);
-    if (l->mem.failed || !learn_compile_own(l, (struct text){o.bytes, o.len}, NULL, &base)) return false;
+    v->about_count = 0;
+    output_init(&v->text, &l->mem);
+    put_head(l, &v->text);
+    if (!compile(v, &base)) return false;
     l->fragment_count = 0;
     for (size_t i = 0; i < l->rows.count; i++) {
         struct learn_row *const r = l->rows.items[i];
@@ -91,22 +147,6 @@ static bool choose_fragments(struct learn *l) {
 }
 
 /* ---- the text */
-
-/* Where the text begins to be about which row; NULL: about none. */
-struct about {
-    size_t from;
-    struct learn_row *row;
-};
-
-struct observer {
-    struct learn *learn;
-    struct output text;
-    struct about *abouts; /* ascending */
-    size_t about_count, about_room;
-    const char *error; /* the first one that is about no row */
-    size_t excluded;   /* rows, because of errors about them */
-    bool no_memory;
-};
 
 static void begin(struct observer *v, struct learn_row *row) {
     struct about *const grown =
@@ -213,33 +253,6 @@ static void put_text(struct observer *v) {
 
 /* ---- names that no policy may have */
 
-static struct learn_row *row_at(const struct observer *v, size_t at) {
-    size_t low = 0, high = v->about_count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (v->abouts[middle].from <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return v->about_count ? v->abouts[low].row : NULL;
-}
-
-/* What the compiler says of a row is why there is none of that name. */
-static void exclude(void *context, bool is_placed, size_t at, const char *message) {
-    struct observer *const v = context;
-    struct learn_row *const r = is_placed ? row_at(v, at) : NULL;
-    struct text kept;
-    v->no_memory = v->no_memory || !message;
-    if (!message || !mem_text(&v->learn->mem, message, strlen(message), &kept)) return;
-    if (r && !r->excluded) {
-        r->excluded = kept.at;
-        v->excluded++;
-    } else if (!r && !v->error) {
-        v->error = kept.at;
-    }
-}
-
 /* Nothing tells which ones the compiler does not take. */
 static bool exclude_all(struct observer *v) {
     size_t count = 0;
@@ -260,20 +273,24 @@ static void raise_budgets(struct learn_policy *p) {
     policy->budgets[UPK_BUDGET_MEMORY] = memory;
 }
 
-bool learn_make_observer(struct learn *l, struct learn_policy *p) {
+static bool make(struct observer *v, struct learn_policy *p) {
     enum { ROUNDS = 8 }; /* some errors hide others */
-    struct observer v = {.learn = l};
-    if (!choose_fragments(l)) return false;
-    for (unsigned round = 0; !l->mem.failed; round++) {
-        const struct learn_errors errors = {exclude, &v};
-        v.excluded = 0;
-        v.error = NULL;
-        put_text(&v);
-        if (!l->mem.failed && learn_compile_own(l, (struct text){v.text.bytes, v.text.len}, &errors, p)) {
-            raise_budgets(p);
-            return true;
-        }
-        if (v.no_memory || ((v.excluded == 0 || round >= ROUNDS) && !exclude_all(&v))) break;
+    if (!choose_fragments(v)) return false;
+    for (unsigned round = 0; !v->learn->mem.failed; round++) {
+        put_text(v);
+        if (compile(v, p)) return true;
+        if (v->no_memory || ((v->excluded == 0 || round >= ROUNDS) && !exclude_all(v))) return false;
     }
+    return false;
+}
+
+bool learn_make_observer(struct learn *l, struct diag *d, struct learn_policy *p) {
+    struct observer v = {.learn = l};
+    if (make(&v, p)) {
+        raise_budgets(p);
+        return true;
+    }
+    if (v.errors && !v.no_memory && !l->mem.failed)
+        learn_complain_of(l, (struct text){v.text.bytes, v.text.len}, d);
     return false;
 }
