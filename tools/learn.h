@@ -31,6 +31,7 @@ struct learn_input {
     /* No policy of people's refused it, so that nothing is to be said of what would have to change. */
     bool unadvised;
     struct upk_scan_result *scan;
+    struct learn_row **rows; /* of the scan's names; in the arena */
 };
 
 /* A policy in memory, of which one channel decides. */

@@ -112,9 +112,13 @@ static bool note_spelled(struct learn *l, const struct learn_input *in) {
 
 static bool note_scanned(struct learn *l) {
     for (size_t i = 0; i < l->input_count; i++) {
-        const struct learn_input *const in = &l->inputs[i];
-        for (size_t k = 0; in->scan && k < in->scan->name_count; k++) {
-            if (!note_name(l, in->scan->names[k].module, in->scan->names[k].name)) return false;
+        struct learn_input *const in = &l->inputs[i];
+        if (!in->scan || in->scan->name_count == 0) continue;
+        in->rows = mem_alloc(&l->mem, in->scan->name_count, sizeof(struct learn_row *));
+        if (!in->rows) return false;
+        for (size_t k = 0; k < in->scan->name_count; k++) {
+            in->rows[k] = note_name(l, in->scan->names[k].module, in->scan->names[k].name);
+            if (!in->rows[k]) return false;
         }
     }
     return true;
@@ -258,14 +262,11 @@ static bool see_all(struct learn *l, const struct upk_policy *p) {
 }
 
 /* Names of what was refused have been noted, too: they grant nothing. */
-static bool keep_fragments(struct learn *l) {
+static void keep_fragments(struct learn *l) {
     for (size_t i = 0; i < l->input_count; i++) {
         const struct learn_input *const in = &l->inputs[i];
-        for (size_t k = 0; in->fate == LEARN_SEEN && k < in->scan->name_count; k++) {
-            struct learn_row *const r = note_name(l, in->scan->names[k].module, in->scan->names[k].name);
-            if (!r) return false;
-            r->needed = true;
-        }
+        for (size_t k = 0; in->fate == LEARN_SEEN && k < in->scan->name_count; k++)
+            in->rows[k]->needed = true;
     }
     l->fragment_count = 0;
     for (size_t i = 0; i < l->rows.count; i++) {
@@ -275,7 +276,6 @@ static bool keep_fragments(struct learn *l) {
                                             : NULL;
         if (s) learn_use(l, s);
     }
-    return true;
 }
 
 bool learn_observe(struct learn *l, struct diag *d) {
@@ -287,7 +287,8 @@ bool learn_observe(struct learn *l, struct diag *d) {
         good =
             learn_make_observer(l, d, &observer) && decide_all(l, observer.policy, round == ROUNDS, &again);
     }
-    good = good && see_all(l, observer.policy) && keep_fragments(l);
+    good = good && see_all(l, observer.policy);
+    if (good) keep_fragments(l);
     learn_policy_free(&observer);
     return good;
 }
