@@ -19,6 +19,7 @@ struct fault {
     uint32_t
         alternative; /* of a union, the one that takes values of this kind, where there is one; else `type` */
     char note[80];   /* what is wrong where a type would not say it */
+    char key[80];    /* the step to the key that is wrong or missing; empty: it is no key */
     char path_room[sizeof((struct match_result *)NULL)->path];
     struct text path;
     size_t start; /* of its length, what led to where the search began */
@@ -114,26 +115,32 @@ static bool has_key(struct matcher *m, const struct upk_cell *c, uint32_t type, 
     return false;
 }
 
-/* Keys that are wrong; fills the note. */
+/* Keys that are wrong; fills the note and the key. */
 static bool has_wrong_keys(struct matcher *m, struct fault *f, const struct upk_cell *c) {
     const struct upk_type *t = &m->policy->types[f->alternative];
+    struct text step = text_in(f->key, sizeof f->key);
     for (uint32_t i = 0; i < c->len; i += 2) {
         struct upk_value key = value_resolve(c->items[i]);
         if (!value_is_str(key)) {
             struct text note = text_in(f->note, sizeof f->note);
             text_add(&note, "key %" PRIu32 " is not a str", i / 2);
+            text_add_key_itself(&step, i / 2);
             return true;
         }
         if (!t->c && record_field(m, f->alternative, key) == UINT32_MAX) {
             set_text(f->note, sizeof f->note, "key `%s` is not allowed", key.as.bytes, key.len);
+            text_add_key(&step, key);
             return true;
         }
     }
     for (uint32_t i = 0; i < t->b; i++) {
         const struct upk_field *field = &m->policy->fields[t->a + i];
         if (!field->optional && !has_key(m, c, f->alternative, t->a + i)) {
-            const uint8_t *pool = (const uint8_t *)m->policy->pool;
-            set_text(f->note, sizeof f->note, "key `%s` is missing", pool + field->key.at, field->key.len);
+            const struct upk_value key = {.kind = UPK_STR,
+                                          .len = field->key.len,
+                                          .as = {.bytes = (const uint8_t *)m->policy->pool + field->key.at}};
+            set_text(f->note, sizeof f->note, "key `%s` is missing", key.as.bytes, key.len);
+            text_add_key(&step, key);
             return true;
         }
     }
@@ -235,10 +242,8 @@ void explain_root(struct matcher *m, struct match_result *why) {
     search(m, &f, "", m->doc->root, m->policy->root);
     why->code = is_spelling(m, f.value) ? UPK_ERR_SPELLING : UPK_ERR_ROOT;
     memcpy(why->path, f.path_room, sizeof why->path);
-    if (f.path.len) {
-        text_add(&t, "at $%s: ", f.path_room);
-        text_add(&part, "`$%s`", f.path_room);
-    }
+    if (f.path.len) text_add(&t, "at $%s: ", f.path_room);
+    if (f.path.len || f.key[0]) text_add(&part, "`$%s%s`", f.path_room, f.key);
     say_fault(m, &f, &t);
 }
 
@@ -281,7 +286,10 @@ static void say_value(struct matcher *m, struct reason *r, uint32_t rank, const 
     struct text t = text_in(r->detail, sizeof r->detail), part = text_in(r->part, sizeof r->part);
     const bool below = f.path.len > f.start;
     text_add(&t, below ? "%s at %s: " : "%s: ", label, f.path_room);
-    text_add(&part, below ? "`%s`" : "%s", below ? f.path_room : label);
+    if (below || f.key[0])
+        text_add(&part, "`%s%s`", f.path_room, f.key);
+    else
+        text_add(&part, "%s", label);
     memcpy(r->path, f.path_room, sizeof r->path);
     say_fault(m, &f, &t);
 }

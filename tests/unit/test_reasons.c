@@ -139,14 +139,20 @@ static void the_value_at_fault_is_named(void **state) {
     assert_root(list, root, UPK_ERR_ROOT, "",
                 "expected dict<str, { a: list<int>, b?: str } | int>, found list of 2");
     assert_root(v, root, UPK_ERR_ROOT, ".l.a[1]", "at $.l.a[1]: expected int, found none");
+    assert_string_equal(why.part, "`$.l.a[1]`");
     rec.as.cell->items[1] = v_int(1);
     assert_root(v, root, UPK_ERR_ROOT, ".l.a", "at $.l.a: expected list<int>, found int 1");
     rec.as.cell->items[0] = v_str("c\n");
     assert_root(v, root, UPK_ERR_ROOT, ".l", "at $.l: key `c\\x0a` is not allowed");
+    assert_string_equal(why.part, "`$.l[\"c\\x0a\"]`");
     rec.as.cell->items[0] = v_int(1);
     assert_root(v, root, UPK_ERR_ROOT, ".l", "at $.l: key 0 is not a str");
+    assert_string_equal(why.part, "`$.l.keys[0]`");
     rec.as.cell->len = 0;
     assert_root(v, root, UPK_ERR_ROOT, ".l", "at $.l: key `a` is missing");
+    assert_string_equal(why.part, "`$.l.a`");
+    assert_root(rec, record, UPK_ERR_ROOT, "", "key `a` is missing");
+    assert_string_equal(why.part, "`$.a`");
     v.as.cell->items[0] = v_none();
     assert_root(v, root, UPK_ERR_ROOT, ".keys[0]", "at $.keys[0]: expected str, found none");
 }
@@ -235,6 +241,7 @@ static void each_step_gives_its_reason(void **state) {
     assert_object(o, 1, "", "state is missing");
     set_state(o, V_OF(&doc, UPK_DICT, v_str("hex"), v_int(1)));
     assert_object(o, 1, ".state", "state: key `hex` is not allowed");
+    assert_string_equal(why.part, "`.state.hex`");
     o->state.as.cell->items[0] = v_str("x");
     o->state.as.cell->items[1] = V_OF(&doc, UPK_LIST, v_int(1), v_str("no"));
     assert_object(o, 1, ".state.x[1]", "state at .state.x[1]: expected int, found str \"no\"");
