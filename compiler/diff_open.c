@@ -4,6 +4,7 @@
  * same: another base may take a class away from the row that it had, and a name that has a row on one side alone is the host's on
  * the other.  Rows that stand for such names are compared as all are.
  */
+#include "../runtime/deny.h"
 #include "diff_findings.h"
 #include "model.h"
 #include "notation.h"
@@ -74,10 +75,12 @@ static uint32_t first_of(const struct upk_policy *p, struct text path) {
     return lo;
 }
 
-/* Of a base of enums `never' forbids the name alone, and `deny' what inherits from it, too (runtime/deny.c). */
+/* Is it such a base of enums?  Their module has a name of one part. */
 static bool spares_enums(struct text path, const struct upk_deny *own) {
-    return own->flags & UPK_DENY_NEVER && own->kind == UPK_DENY_NAME && path.len > 5 &&
-           memcmp(path.at, "enum.", 5) == 0;
+    size_t module = 0;
+    while (module < path.len && path.at[module] != '.') module++;
+    return own->kind == UPK_DENY_NAME && module < path.len &&
+           deny_spares_enums(path.at, module, path.at + module + 1, path.len - module - 1, own);
 }
 
 /* This path, or a module below one whose whole tree is denied; a `never` covers what a `fail_open` denies.  A name is denied with

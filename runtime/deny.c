@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "deny.h"
 #include "doc.h"
 
 /* A dotted path: a module and a name in it.  Scopes of modules may begin at a dot of the name, too: `shutil::os.system`. */
@@ -87,13 +88,11 @@ bool denial_of(const struct upk_policy *p, struct upk_compat n, bool ancestor, s
     *out = (struct denial){.name = n, .unread = !path_make(&path, n)};
     if (out->unread) return true;
     const struct upk_deny *const line = deny_find(p, &path, ancestor);
-    const bool listed = name_is_dangerous(n.module, n.module_len, n.name, n.name_len);
-    /* What is dangerous about an enum's bases is that they make classes, which an enum with members does not. */
-    if (ancestor && listed && bytes_are(n.module, n.module_len, "enum") &&
-        (!line || line->flags & UPK_DENY_NEVER))
+    if (ancestor &&
+        deny_spares_enums((const char *)n.module, n.module_len, (const char *)n.name, n.name_len, line))
         return false;
     out->by = line;
-    return line || listed;
+    return line || name_is_dangerous(n.module, n.module_len, n.name, n.name_len);
 }
 
 bool denial_among(const struct upk_policy *p, const struct upk_own_name *names, size_t count, bool ancestor,

@@ -175,6 +175,7 @@ def nested(policyc, path):
         ("one base within two", inner % ("use heirs;", error) + outer % ("use heirs, made;", ""), lost),
         # `never' of a base of enums forbids the name, `deny' the enums.
         ("enums", "channel inner { within outer; never enum::Enum; use heirs; root any; }\n" + outer % ("", enums), lost),
+        ("no base of enums", "channel inner { within outer; never enum::auto; use heirs; root any; }\n" + outer % ("", enums.replace("Enum", "auto")), []),
         ("enums that are denied", "channel inner { within outer; root any; %s }\n" % enums + outer % ("", enums), []),
     )
     for name, text, expected in cases:
