@@ -10,15 +10,6 @@
 
 /* ---- classes */
 
-static bool is_group(PyTypeObject *type) {
-#if PY_VERSION_HEX >= 0x030B0000
-    return is_under(type, PyExc_BaseExceptionGroup);
-#else
-    (void)type;
-    return false;
-#endif
-}
-
 /* What would run Python code between the making of an exception and the end of its print, or be computed by some.  Those whose text
  * is Python's too are given another one (worded_class). */
 static bool is_quiet(PyTypeObject *type, bool *quiet) {

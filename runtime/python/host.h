@@ -331,6 +331,17 @@ bool class_member(PyTypeObject *type, const char *name, PyObject **member, bool 
 static inline bool is_under(PyTypeObject *type, PyObject *base) {
     return PyType_IsSubtype(type, (PyTypeObject *)base);
 }
+
+/* NULL: this CPython has none, before 3.11. */
+static inline PyObject *group_base(void) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return PyExc_BaseExceptionGroup;
+#else
+    return NULL;
+#endif
+}
+
+static inline bool is_group(PyTypeObject *type) { return group_base() && is_under(type, group_base()); }
 /* names.c.  The members of an enum by their names, borrowed; NULL without an exception: the class is no enum. */
 PyObject *enum_members(PyTypeObject *type);
 /* hooks.c.  Of the classes in the order of inheritance the nearest whose __init__ is C; false: an exception is set. */

@@ -76,10 +76,9 @@ static bool syntax_error_sound(PyObject *error, const char **why) {
 
 /* ---- groups */
 
-#if PY_VERSION_HEX >= 0x030B0000
 /* Not deeper than GROUPS_MOST.  *left: how many exceptions there may be yet, each as often as it is in there. */
 static bool group_fits(PyObject *group, unsigned depth, size_t *left, bool *fits) {
-    PyObject *const all = member_of(PyExc_BaseExceptionGroup, group, "exceptions");
+    PyObject *const all = member_of(group_base(), group, "exceptions");
     if (!all) return !PyErr_Occurred();
     const Py_ssize_t n = PyTuple_Check(all) ? PyTuple_GET_SIZE(all) : 0;
     bool good = true;
@@ -87,24 +86,17 @@ static bool group_fits(PyObject *group, unsigned depth, size_t *left, bool *fits
     if (*fits) *left -= (size_t)n;
     for (Py_ssize_t i = 0; i < n && good && *fits; i++) {
         PyObject *const one = PyTuple_GET_ITEM(all, i);
-        if (is_under(Py_TYPE(one), PyExc_BaseExceptionGroup)) good = group_fits(one, depth + 1, left, fits);
+        if (is_group(Py_TYPE(one))) good = group_fits(one, depth + 1, left, fits);
     }
     Py_DECREF(all);
     return good;
 }
-#endif
 
 static bool group_sound(PyObject *error, const char **why) {
-#if PY_VERSION_HEX >= 0x030B0000
     size_t left = GROUP_MEMBERS_MOST;
     bool fits = true;
-    if (is_under(Py_TYPE(error), PyExc_BaseExceptionGroup) && !group_fits(error, 0, &left, &fits))
-        return false;
+    if (is_group(Py_TYPE(error)) && !group_fits(error, 0, &left, &fits)) return false;
     if (!fits) *why = "its groups are too deep, or hold too many exceptions";
-#else
-    (void)error;
-    (void)why;
-#endif
     return true;
 }
 
