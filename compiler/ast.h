@@ -248,9 +248,8 @@ struct ast_item {
     struct ast_word to;    /* alias; fail_open: because */
     struct ast_list names; /* opcodes: allowed; use: fragments; within: channels (ast_name_node) */
     struct ast_list except; /* opcodes */
-    struct ast_list
-        parts; /* budget: ast_limit; never, fail_open: ast_scope; module: ast_row; channel: ast_item;
-                * environment, confinement: ast_line */
+    /* Of budget ast_limit; never, fail_open: ast_scope; module: ast_row; channel: ast_item; environment, confinement: ast_line. */
+    struct ast_list parts;
     struct ast_number low, high; /* protocol */
     struct ast_type *type;       /* type, root */
     struct model_type *root;     /* root: what `type` is, set by resolve_types */

@@ -30,8 +30,8 @@ struct compiled {
     size_t file_count;
     struct model_environment *environment; /* NULL: the policy has no such block; the next alike */
     struct model_confinement *confinement;
-    bool
-        in_process; /* its tables live no longer than the process: perfect.h; the caller may say so before they are made */
+    /* Its tables live no longer than the process: perfect.h.  The caller may say so before they are made. */
+    bool in_process;
 };
 
 /* YYYY-MM-DD as YYYYMMDD; false: no date of the calendar. */

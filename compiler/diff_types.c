@@ -10,11 +10,13 @@
 #include "diff_findings.h"
 #include "notation.h"
 
-#define LESS "Some values that were taken are refused."
-static const struct diff_words value_words[] = {{"Further values of the same kind are taken.", LESS},
-                                                {"Values of another kind are taken.", LESS},
-                                                {"Any value is taken where a type stood.", LESS}};
-#undef LESS
+static struct diff_words value_words(enum diff_grade grade) {
+    static const char *const more[] = {"Further values of the same kind are taken.",
+                                       "Values of another kind are taken.",
+                                       "Any value is taken where a type stood."};
+    return (struct diff_words){more[grade], "Some values that were taken are refused."};
+}
+
 static const struct diff_words undecided = {"What is taken could not be shown to be contained in what was.",
                                             NULL};
 
@@ -121,7 +123,7 @@ unsigned diff_types_how(struct diff *d, uint32_t old, uint32_t new, unsigned ask
 static void find(struct walk *w, const struct diff_place *at, unsigned how, enum diff_grade grade,
                  struct text was, struct text is) {
     w->shown |= how;
-    diff_find(w->d, at, how, grade, was, is, value_words[grade]);
+    diff_find(w->d, at, how, grade, was, is, value_words(grade));
 }
 
 static void find_here(struct walk *w, unsigned how, enum diff_grade grade) {

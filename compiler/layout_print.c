@@ -7,8 +7,8 @@
 struct printer {
     const struct layout *l;
     struct output *o;
-    uint32_t
-        *start; /* columns before each piece, were the whole text one line; one more than there are pieces */
+    /* Columns before each piece, were the whole text one line; one more than there are pieces. */
+    uint32_t *start;
     uint32_t *next;   /* the first piece from each on before which a line may break, or that is a comment */
     uint32_t *forces; /* how many pieces that force a break stand before each */
     uint32_t column;

@@ -217,8 +217,8 @@ struct model_confinement {
 
 /* In include order: a file comes after those that it includes.  The digest is over `bytes` in this order. */
 struct model_file {
-    struct text
-        name; /* "std/plain.policy"; of the main file the last part of its path; no two files have one */
+    /* "std/plain.policy"; of the main file the last part of its path.  No two files have one. */
+    struct text name;
     struct text bytes;
     struct text path; /* as opened, for depfiles only */
     uint32_t source;  /* index among the sources of the diag */

@@ -13,9 +13,8 @@ enum { BYTES = 256, MOST_VALUE = 255 };
 struct graph {
     const uint8_t (*keys)[GPERF_CHARS];
     size_t count;
-    uint16_t
-        users[BYTES]; /* keys that hold the byte and are not peeled off; the exclusive or of their indices */
-    uint16_t which[BYTES];
+    uint16_t users[BYTES]; /* keys that hold the byte and are not peeled off */
+    uint16_t which[BYTES]; /* the exclusive or of their indices */
 };
 
 static bool is_first_of(const uint8_t *key, size_t i) { return memchr(key, key[i], i) == NULL; }

@@ -78,9 +78,8 @@ struct syntax {
     uint32_t token_from, token_to;
     bool comments; /* they are tokens, too */
 
-    /* Token filter: see tokens.c */
-    struct token
-        queue[SYNTAX_QUEUE]; /* to be delivered before anything new is scanned; first in, first out */
+    /* Token filter: see tokens.c.  What is queued is delivered before anything new is scanned, first in, first out. */
+    struct token queue[SYNTAX_QUEUE];
     size_t queued;
     int statement;     /* kind of the token that the current statement begins with */
     uint32_t from;     /* where that stands */

@@ -17,8 +17,8 @@ struct npy_type {
     char
         kind; /* 'b' bool, 'i' 'u' 'f' 'c' numbers, 'S' bytes, 'U' str, 'V' void, 'M' 'm' times, 'O' object */
     char order; /* '<', '>' or '|' */
-    uint64_t
-        itemsize; /* bytes, within 31 bits; as its code says, of 'V' made by a class (numpy.record) as its state says */
+    /* Bytes, within 31 bits; as its code says, of 'V' made by a class (numpy.record) as its state says. */
+    uint64_t itemsize;
     uint64_t align; /* of the code; of 'V' as its state says */
     bool named;     /* made by a class instead of a code: numpy.record */
 

@@ -16,10 +16,10 @@ enum { EXPLAIN_PAIRS = 1000000, DOWN_MOST = 64, NAME_ROOM = 40 };
 struct fault {
     struct upk_value value;
     uint32_t type;
-    uint32_t
-        alternative; /* of a union, the one that takes values of this kind, where there is one; else `type` */
-    char note[80];   /* what is wrong where a type would not say it */
-    char key[80];    /* the step to the key that is wrong or missing; empty: it is no key */
+    /* Of a union, the one that takes values of this kind, where there is one; else `type`. */
+    uint32_t alternative;
+    char note[80]; /* what is wrong where a type would not say it */
+    char key[80];  /* the step to the key that is wrong or missing; empty: it is no key */
     char path_room[sizeof((struct match_result *)NULL)->path];
     struct text path;
     size_t start; /* of its length, what led to where the search began */

@@ -538,8 +538,8 @@ struct upk_ndarray {
     struct upk_value objects; /* kind O: a LIST of the items; else UPK_INVALID */
     const uint8_t *
         mask; /* of a masked array, in the order of the items: a byte that is not 0 hides one; NULL: no mask */
-    uint64_t
-        mask_each; /* bytes of the mask for an item: 1, of a record as many as it has values; 0 where count is 0 */
+    /* Bytes of the mask for an item: 1, of a record as many as it has values; 0 where count is 0. */
+    uint64_t mask_each;
     struct upk_value dtype; /* the object, for names and fields of a record */
 };
 bool upk_get_ndarray(const struct upk_doc *doc, struct upk_value v, struct upk_ndarray *out);

@@ -49,12 +49,12 @@ typedef bool (*upk_run_warn_fn)(void *ctx, const char *line);
 struct upk_run_options {
     const char *const *command; /* ends with NULL; [0] is a path, or looked for in the child's own PATH */
     const char *folder;         /* absolute: where the child works; it sees it, and cannot write there */
-    const char
-        *home; /* absolute; NULL: the folder.  What it does not see otherwise is an empty folder of its own */
+    /* Absolute; NULL: the folder.  What it does not see otherwise is an empty folder of its own. */
+    const char *home;
     char *const *host_env;               /* `environ'; NULL: empty */
     const struct upk_manifest *manifest; /* NULL: empty */
-    const char *const
-        *visible; /* absolute; ends with NULL: what else it sees, and cannot write; NULL: nothing */
+    /* Absolute; ends with NULL: what else it sees, and cannot write.  NULL: nothing. */
+    const char *const *visible;
     /* The file that holds one policy to its runs: made by the first, asked by the others.  NULL: none. */
     const char *state;
     /* Whose environment holds, and whose confinement where the policy itself has none; NULL: those of the policy.  Whichever of the two

@@ -20,8 +20,8 @@ struct state_key {
     PyObject *key; /* strong; NULL: none yet */
     const char *text;
     uint32_t len;
-    PyObject *
-        member; /* borrowed of the class: what of that name hides the instance's attribute; NULL: nothing does */
+    /* Borrowed of the class: what of that name hides the instance's attribute; NULL: nothing does. */
+    PyObject *member;
 };
 enum { STATE_KEYS = 32, STATE_KEYS_CHANGED = 256 };
 struct state_keys {
@@ -48,11 +48,11 @@ struct plan {
     PyObject *callable; /* strong: the row's object; NULL: not met yet */
     unsigned version;   /* of the class; 0: it has none, so the plan is for one use.  A function's is 1 */
     uint8_t native;     /* enum native_kind; 0: none */
-    PyTypeObject
-        *made; /* strong: the last class that was made and is not `callable`, but suits; NULL: none */
+    /* Strong: the last class that was made and is not `callable`, but suits; NULL: none. */
+    PyTypeObject *made;
     unsigned made_version;
-    PyTypeObject
-        *result;     /* strong: what a function's value must be an instance of; NULL: not looked for yet */
+    /* Strong: what a function's value must be an instance of; NULL: not looked for yet. */
+    PyTypeObject *result;
     PyObject *extra; /* strong: what native.c needs besides */
     struct instance_plan instance;
 };
