@@ -123,6 +123,11 @@ static void change_protocol(struct text *t, unsigned protocol, const struct upk_
     add_owner(t, p);
 }
 
+/* ---- rows of classes that a host added */
+
+/* What such a row says comes from the class; and a class that has a row in the policy keeps that. */
+static bool is_added(const char *rule) { return strncmp(rule, EXTRA_RULES ":", sizeof EXTRA_RULES) == 0; }
+
 /* ---- rows in files that are shipped */
 
 enum { NAME_ROOM = 60 };
@@ -177,8 +182,14 @@ static void change_budget(struct text *t, const struct upk_error *e, const struc
 /* The name is that of a member which the template of its class does not list. */
 static void change_member(struct text *t, const struct upk_error *e, const struct upk_policy *p) {
     const char *last = strrchr(e->name, '.');
-    text_add(t, "add `%s` to the members of `%s::%.*s` at %s, if it is one", last + 1, e->module,
-             (int)(last - e->name), e->name, e->rule);
+    const int len = (int)(last - e->name);
+    if (is_added(e->rule)) {
+        text_add(t, "give with_types a `%s::%.*s` that has the member `%s`, if it is one", e->module, len,
+                 e->name, last + 1);
+        return;
+    }
+    text_add(t, "add `%s` to the members of `%s::%.*s` at %s, if it is one", last + 1, e->module, len,
+             e->name, e->rule);
     add_copy(t, e, p);
 }
 
@@ -209,7 +220,11 @@ const char *step_of(unsigned op) {
 
 static void change_row(struct text *t, const struct upk_error *e, const struct upk_policy *p,
                        const char *part) {
-    if (e->code == UPK_ERR_STEP && part[0])
+    if (is_added(e->rule))
+        text_add(
+            t, "a row for `%s::%s` in the policy, which goes before that of with_types, if this %s is meant",
+            e->module, e->name, e->code != UPK_ERR_STEP && part[0] ? "value" : "object");
+    else if (e->code == UPK_ERR_STEP && part[0])
         text_add(t, "%s at %s, if this object is meant", part, e->rule);
     else if (e->code == UPK_ERR_STEP)
         text_add(t, "add `%s` to the row at %s, if this object is meant", step_of(e->opcode), e->rule);

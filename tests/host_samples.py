@@ -220,6 +220,20 @@ class Adds(set):
 # ---- names
 
 
+class Members(tuple):
+    pass
+
+
+class BareMembers(tuple):
+    __slots__ = ()
+    _fields = ("a", "b")
+
+
+class NewMembers(tuple):
+    def __new__(cls, members=()):
+        return super().__new__(cls, members)
+
+
 class Outer:
     class Inner:
         pass

@@ -493,7 +493,7 @@ def a_refusal_says_how_to_opt_in(g):
     text = ("refused: global app.reports::Report is not granted [R201]\n"
             "    at byte 23, STACK_GLOBAL, at $, policy agentix 1\n"
             "    grant: module app.reports { class Report new() state any because \"TODO\"; }\n"
-            "    in Python: if app.reports.Report is a class of yours, with_types(app.reports.Report) gives a Policy that admits it")
+            "    in Python: if app.reports.Report is a class of yours, with_types(app.reports.Report) gives a Policy that admits it, or says why not")
     error = refusal(g.loads, data, "R201")
     check(str(error) == text, "%s\n%s" % (error, text))
     check(isinstance(error, pickle.UnpicklingError) and error.module == "app.reports" and error.name == "Report", repr(error))

@@ -12,6 +12,7 @@ import gc
 import importlib
 import io
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -359,6 +360,26 @@ def nothing_leaks(h):
 # ---- find_class of a host's Unpickler
 
 
+def tuples_are_granted_as_advised(h):
+    """What with_types() says of a subclass of tuple that is no namedtuple is a row, by which its objects are loaded."""
+    with open("tests/policy/hosts.policy") as file:
+        policy = " ".join(file.read().split())
+    marked = samples.Members("ab")
+    marked.note = "n"
+    for value in (samples.Members(), samples.Members((1, 2)), marked, samples.BareMembers((1,)), samples.NewMembers([1, None])):
+        kind = type(value)
+        try:
+            h.policy.with_types(kind)
+            check(False, "with_types takes %s" % kind)
+            continue
+        except ValueError as error:
+            row = str(error).partition("a policy grants it: module host_samples { ")[2][:-2]
+            check(row.startswith("class %s new(" % kind.__name__) and row.replace("TODO", "a test") in policy, str(error))
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            made = h.loads(pickle.dumps(value, protocol))
+            check(type(made) is kind and made == value and getattr(made, "__dict__", None) == getattr(value, "__dict__", None), "%r, protocol %d" % (value, protocol))
+
+
 def find_class_is_asked_after_the_table(h):
     asked = []
 
@@ -395,7 +416,7 @@ def find_class_is_asked_after_the_table(h):
 TESTS = [states_are_copied, others_objects_stay, results_are_instances, hooks_are_named, hooks_that_come_later_are_seen,
          states_run_nothing, exceptions_take_attributes, many_keys_of_a_state, names_run_nothing, what_is_bound_is_what_the_row_says,
          what_is_bound_stays_bound, zones_are_the_hosts_files, failures_are_refusals, nothing_half_made_is_seen, threads_share_a_guard,
-         nothing_leaks, find_class_is_asked_after_the_table]
+         nothing_leaks, tuples_are_granted_as_advised, find_class_is_asked_after_the_table]
 FUNCTION = samples.function
 
 

@@ -125,7 +125,8 @@ def members_have_each_spelling(v):
     refusal(g, four + mode + short("slow") + b"\x85R.", "R205", "with_types:1")
     refusal(g, four + perm + b"K\x08\x85R.", "R205", "with_types:2")
     refusal(g, four + mode + b"K\x02K\x03\x86R.", "R205", "with_types:1")
-    refusal(g, four + name(samples.__name__, "Mode.name") + b".", "R201")
+    text = refusal(g, four + name(samples.__name__, "Mode.name") + b".", "R201")
+    check("change: give with_types a `types_samples::Mode` that has the member `name`, if it is one" in text and "grant:" not in text, text)
     refusal(g, four + name(samples.__name__, "Planet") + b"K\x01\x85R.", "R223", "with_types:3")
     refusal(g, four + name("operator", "or_") + red + b"K\x01\x86R.", "R205", "with_types:2")
 
@@ -269,6 +270,15 @@ def what_a_policy_grants_stays(v):
     g = v.with_types(fractions.Fraction) if fractions.Fraction.__reduce__ is object.__reduce__ else v.with_types(samples.Node)
     data = pickle.dumps([fractions.Fraction(1, 3), datetime.timedelta(1)])
     check(g.loads(data) == v.loads(data) == pickle.loads(data), "what the policy grants")
+
+    # So it is what is advised where objects are made otherwise than the class says.
+    marked = samples.Marked(1, 2)
+    check(v.with_types(samples.Marked).loads(pickle.dumps(marked)) == marked, "a namedtuple without attributes")
+    marked.note = "n"
+    for data, code in ((pickle.dumps(marked), "R209"), (b"\x80\x04" + name(samples.__name__, "Planet") + b"K\x01K\x02\x86\x81.", "R205"),
+                       (b"\x80\x04" + name(samples.__name__, "Marked") + b"K\x01\x85\x81.", "R205")):
+        text = refusal(v.with_types(samples.Marked, samples.Planet), data, code)
+        check("change: a row for `types_samples::" in text and "in the policy, which goes before that of with_types, if this" in text, text)
 
     class Impostor:
         pass

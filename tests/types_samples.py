@@ -52,6 +52,10 @@ class Slots:
 Pair = collections.namedtuple("Pair", "left right")
 
 
+class Marked(Pair):
+    pass  # and may have attributes
+
+
 class Typed(typing.NamedTuple):
     x: int
     y: str = "y"
@@ -232,6 +236,15 @@ class Tuple(tuple):
     pass
 
 
+class Fields(tuple):
+    _fields = ("a", "b")  # and is no namedtuple
+
+
+class Splits(tuple):
+    def __getnewargs__(self):
+        return (tuple(self), 1)
+
+
 class ByteArray(bytearray):
     pass
 
@@ -322,5 +335,5 @@ def values():
     return made
 
 
-REFUSED = [Reduces, ReducesEx, Keywords, Tuple, ByteArray, Counter, Undecodable, NoImport, Interrupt, ByName, Empty, Odd, System, Built,
+REFUSED = [Reduces, ReducesEx, Keywords, Tuple, Fields, Splits, ByteArray, Counter, Undecodable, NoImport, Interrupt, ByName, Empty, Odd, System, Built,
            Nameless, Hidden.private]

@@ -60,10 +60,10 @@ static void write_opt_in(const struct upk_error *err, FILE *to) {
         !upk_error_grant(err, grant, sizeof grant) || (data && !dot))
         return;
     const int len = (int)(data ? (size_t)(dot - err->name) : strlen(err->name));
-    (void)fprintf(
-        to,
-        "    in Python: if %s.%.*s is a class of yours, with_types(%s.%.*s) gives a Policy that admits %s\n",
-        err->module, len, err->name, err->module, len, err->name, data ? "its members" : "it");
+    (void)fprintf(to,
+                  "    in Python: if %s.%.*s is a class of yours, with_types(%s.%.*s) gives a Policy that "
+                  "admits %s, or says why not\n",
+                  err->module, len, err->name, err->module, len, err->name, data ? "its members" : "it");
 }
 
 /* The text of upk_error_write and the above, without the last line end. */

@@ -281,6 +281,31 @@ static bool read_open(PyTypeObject *type, struct upk_extra *x, bool called) {
     return called || own || !values || read_value(x, values);
 }
 
+/* The row by which a policy grants it. */
+static bool cannot_tuple(const PyTypeObject *type, const struct upk_extra *x) {
+    char hooks[200];
+    hooks_write(x->runs, hooks, sizeof hooks);
+    PyErr_Format(PyExc_ValueError,
+                 "with_types() cannot admit %.200s: a tuple, but no namedtuple; a policy grants it: "
+                 "module %.200s { class %.200s new(members: tuple<any...>)%s%s%s because \"TODO\"; }",
+                 type->tp_name, (const char *)x->module.data, (const char *)x->qualname.data,
+                 type->tp_dictoffset ? " state? { *: any }" : "", x->runs ? " runs " : "", hooks);
+    return false;
+}
+
+/* INVARIANT: its __getnewargs__ gives its members, for protocols 0 and 1 do not tell C(value) from C(*value). */
+static bool read_tuple(struct reading *r, PyTypeObject *type, PyObject *names, struct upk_extra *x) {
+    PyObject *keywords;
+    bool whole;
+    if (!has_method_of(type, (PyObject *)&PyTuple_Type, "__getnewargs__", &whole) ||
+        !class_member(type, "__getnewargs_ex__", &keywords, NULL))
+        return false;
+    if (!keywords && whole) return cannot_tuple(type, x);
+    if (keywords || !names || !PyTuple_CheckExact(names))
+        return cannot(type, "a tuple that says itself what makes it; a policy grants it");
+    return read_namedtuple(r, type, names, x);
+}
+
 static bool read_shape(struct reading *r, PyTypeObject *type, struct upk_extra *x) {
     PyObject *fields, *names;
     if (!module_attribute("enum", "EnumMeta", &r->enum_meta)) return false;
@@ -293,12 +318,7 @@ static bool read_shape(struct reading *r, PyTypeObject *type, struct upk_extra *
         return false;
     if (PyType_FastSubclass(type, Py_TPFLAGS_LIST_SUBCLASS)) x->steps |= UPK_STEP_ITEMS;
     if (PyType_FastSubclass(type, Py_TPFLAGS_DICT_SUBCLASS)) x->steps |= UPK_STEP_PAIRS;
-    if (PyType_FastSubclass(type, Py_TPFLAGS_TUPLE_SUBCLASS)) {
-        /* Protocols 0 and 1 do not tell C(value) from C(*value). */
-        if (!names || !PyTuple_CheckExact(names))
-            return cannot(type, "a tuple without `_fields'; a policy grants it");
-        return read_namedtuple(r, type, names, x);
-    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_TUPLE_SUBCLASS)) return read_tuple(r, type, names, x);
     if (fields && PyDict_Check(fields) && !called && !value_count(type))
         return read_dataclass(r, type, fields, x);
     return read_open(type, x, called);
@@ -318,11 +338,10 @@ static bool read_class(struct reading *r, PyObject *class) {
     if (!is_python_class(type, (const PyTypeObject *)r->enum_base))
         return cannot(type, "it is a class of C; a policy grants it");
     if (!name_attribute(r, type, "__module__", &x->module) ||
-        !name_attribute(r, type, "__qualname__", &x->qualname) || !hooks_of(type, &runs) ||
-        !read_shape(r, type, x))
+        !name_attribute(r, type, "__qualname__", &x->qualname) || !hooks_of(type, &runs))
         return false;
     x->runs = runs;
-    return PyList_Append(r->classes, class) == 0;
+    return read_shape(r, type, x) && PyList_Append(r->classes, class) == 0;
 }
 
 static bool stands_in(PyObject *const *items, Py_ssize_t n, const PyObject *class) {
