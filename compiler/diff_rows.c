@@ -212,8 +212,9 @@ static bool find_joined(struct rows *r, uint32_t k) {
     const struct text was = diff_kept(r->d);
     if (count < 2) return false;
     list_put_form(&r->d->new_lines, &r->d->scratch, r->new.row, f);
+    const struct text is = diff_kept(r->d); /* before form_place writes there */
     const bool is_any = !any && form_takes_any(r->new.p, f);
-    diff_find(r->d, form_place(r, f), DIFF_WIDENED, is_any ? DIFF_HIGH : DIFF_MEDIUM, was, diff_kept(r->d),
+    diff_find(r->d, form_place(r, f), DIFF_WIDENED, is_any ? DIFF_HIGH : DIFF_MEDIUM, was, is,
               (struct diff_words){
                   "Alternatives became one: that it takes no more than they did could not be shown.", NULL});
     return true;
