@@ -274,6 +274,9 @@ struct upk_compat row_name(const struct upk_policy *p, uint32_t row);
 struct upk_compat cell_name(const struct upk_policy *p, const struct upk_cell *c);
 /* The GLOBAL that says which class made an object of an open row.  (doc.c) */
 const struct global *object_asked(const struct object *o);
+/* N6 with base tuple: what has the members of `o`.  It was taken for all arguments of a `new`, or for its one; NULL: another call.
+ * (normalise.c) */
+const struct upk_cell *object_base_tuple(const struct upk_policy *p, const struct object *o);
 static inline bool row_is_open(const struct upk_policy *p, uint32_t row) {
     return (p->rows[row].flags & UPK_ROW_OPEN) != 0;
 }

@@ -25,9 +25,9 @@ static uint32_t row_of(struct upk_value v) {
     return name ? name->len : 0;
 }
 
-static uint32_t special_of(const struct machine *m, struct upk_value v) {
+static uint32_t special_of(const struct upk_policy *p, struct upk_value v) {
     uint32_t row = row_of(v);
-    return row ? m->policy->rows[row].special : (uint32_t)UPK_SPECIAL_NONE;
+    return row ? p->rows[row].special : (uint32_t)UPK_SPECIAL_NONE;
 }
 
 static bool become(struct machine *m, struct object *o, struct upk_value v) {
@@ -139,7 +139,7 @@ static bool spell_reconstructor(struct machine *m, struct object *o, bool *done)
     struct upk_cell *args = no_arguments(m), *base = NULL;
     if (!args) return false;
     bool spread = false, fits = false;
-    switch (special_of(m, a[1])) {
+    switch (special_of(m->policy, a[1])) {
     case UPK_SPECIAL_OBJECT: fits = v.kind == UPK_NONE; break;
     case UPK_SPECIAL_LIST:
         fits = v.kind == UPK_LIST;
@@ -186,7 +186,7 @@ static bool spell_partial(struct machine *m, struct object *o, struct object *pa
         return true; /* a member of something else too, which may have been judged already */
     if (partial->cell.op != UPK_OP_REDUCE || state.kind != UPK_TUPLE || state.as.cell->len != 4) return true;
     const struct upk_value *part = state.as.cell->items;
-    if (special_of(m, part[0]) != UPK_SPECIAL_NEW_OF || part[1].kind != UPK_TUPLE ||
+    if (special_of(m->policy, part[0]) != UPK_SPECIAL_NEW_OF || part[1].kind != UPK_TUPLE ||
         part[1].as.cell->len == 0)
         return true;
     const uint32_t row = m->policy->rows[row_of(part[0])].target; /* never an open one */
@@ -254,4 +254,14 @@ bool normalise_call(struct machine *m, struct object *o) {
     if (o->cell.flags & CELL_NORMAL) return true; /* a value: its members were hardened as members */
     struct upk_cell *args = object_args(o), *kw = o->more ? o->more->kw : NULL;
     return harden(m, args) && (!kw || harden(m, kw));
+}
+
+const struct upk_cell *object_base_tuple(const struct upk_policy *p, const struct object *o) {
+    const struct upk_value *const a = o->args->items;
+    if (o->args->len != 3 || !o->more || !o->more->args) return NULL;
+    if (special_of(p, value_of_cell(o->callee)) != UPK_SPECIAL_RECONSTRUCTOR ||
+        special_of(p, a[1]) != UPK_SPECIAL_TUPLE)
+        return NULL;
+    const struct upk_value v = value_resolve(a[2]);
+    return v.kind == UPK_TUPLE ? v.as.cell : NULL;
 }

@@ -378,6 +378,11 @@ def tuples_are_granted_as_advised(h):
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             made = h.loads(pickle.dumps(value, protocol))
             check(type(made) is kind and made == value and getattr(made, "__dict__", None) == getattr(value, "__dict__", None), "%r, protocol %d" % (value, protocol))
+    for value in (samples.Members(((1,),)), samples.NewMembers([((),)])):  # one tuple for member: the old protocols do not say of what
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            check(h.loads(pickle.dumps(value, protocol)) == value, "%r, protocol %d" % (value, protocol))
+        for protocol in range(2):
+            h.refusal(pickle.dumps(value, protocol), "R223", "other members")
 
 
 def find_class_is_asked_after_the_table(h):

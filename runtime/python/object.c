@@ -79,13 +79,29 @@ static PyObject *make_by_call(struct call *c, const struct object *o, PyObject *
     return made;
 }
 
+/* Old protocols say which members a subclass of tuple has, and not whether its __new__ takes them one by one or as a tuple.  For a
+ * tuple of one tuple the policy may have taken the wrong one. */
+static bool has_its_members(struct call *c, const struct object *o, PyObject *args, PyObject *made) {
+    const struct upk_cell *const members = object_base_tuple(c->guard->policy, o);
+    if (!members) return true;
+    PyObject *const wanted = members == object_args(o) ? args : PyTuple_GET_ITEM(args, 0);
+    bool same = PyTuple_Check(made) && PyTuple_GET_SIZE(made) == PyTuple_GET_SIZE(wanted);
+    for (Py_ssize_t i = 0; same && i < PyTuple_GET_SIZE(wanted); i++)
+        same = PyTuple_GET_ITEM(made, i) == PyTuple_GET_ITEM(wanted, i);
+    return same ||
+           refuse_object(
+               c, o, UPK_ERR_BUILDING,
+               "its __new__ makes other members of it than the stream has: protocol 2 says what it takes");
+}
+
 /* By the class's __new__ alone; `make` runs it. */
 static PyObject *make_by_new(struct call *c, const struct object *o, PyObject *class, newfunc make) {
     struct given a;
     if (!given_for(c, o, class, &a)) return NULL;
     PyObject *const tuple = given_tuple(&a);
-    PyObject *const made = tuple ? make((PyTypeObject *)class, tuple, a.kw) : NULL;
+    PyObject *made = tuple ? make((PyTypeObject *)class, tuple, a.kw) : NULL;
     if (tuple && !made) (void)refuse_exception(c, o, "__new__");
+    if (made && !has_its_members(c, o, tuple, made)) Py_CLEAR(made);
     Py_XDECREF(tuple);
     given_clear(&a);
     return made;
