@@ -377,6 +377,86 @@ def nothing_is_seen_half_full(g):
     check(not found and len(made) == 4 and gc.is_tracked(made), "half full: %s" % found)
 
 
+def waiting_containers_are_filled_at_once(g):
+    """What the stream fills later is empty for code that runs meanwhile, and full thereafter."""
+    def text(words):
+        return b"X" + struct.pack("<I", len(words)) + words.encode()
+
+    key = b"cbuilder_samples\nKey\n)\x81}" + text("name") + text("k") + b"sb"
+    keys = b"\x8f(" + key + b"\x90"
+    record = b"}(" + text("a") + b"K\x01" + text("b") + b"%su"
+    for empty, fill in ((b"}", b"(" + text("p") + b"K\x01" + text("s") + keys + text("q") + b"K\x02u"),
+                        (b"}", b"(" + text("t") + record % keys + b"\x85" + text("q") + b"K\x02u"),
+                        (b"]", b"(K\x01" + keys + b"](K\x02" + keys + b"e\x85e"),
+                        (b"\x8f", b"(K\x01" + key + b"(K\x02" + key + b"t\x90")):
+        seen = []
+
+        def hash_and_look(self):
+            seen.extend(len(o.__dict__["w"]) for o in gc.get_objects() if type(o) is Node and "w" in o.__dict__)
+            return 1
+
+        data = (b"\x80\x04](" + record % b"]" * 3 + b"cbuilder_samples\nNode\n)\x81\x94}" + text("w") + empty + b"\x94sbh\x01" + fill + b"0e.")
+        kept, Key.__hash__ = Key.__hash__, hash_and_look
+        try:
+            g.loads(data)
+        finally:
+            Key.__hash__ = kept
+        g.both("filled later: %r" % fill, data)
+        check(seen and not any(seen), "filled later: code saw %s members: %r" % (seen, fill))
+
+
+def nothing_is_seen_without_members(g):
+    """Code that runs at any moment meets no tuple without its members and no list that is being filled."""
+    found = []
+
+    def look(*_):
+        for thing in gc.get_objects():
+            if type(thing) is tuple and len(thing) in (17, 70001) and "NULL" in repr(thing):
+                found.append(repr(thing)[:60])
+            elif type(thing) is list and thing and thing[0] == "mark" and len(thing) != 17:
+                found.append(len(thing))
+                thing.extend(range(5000))
+
+    def collecting(name, data):
+        del found[:]
+        gc.callbacks.append(look)
+        kept, full = gc.get_threshold(), []
+        try:
+            for n in range(1, 40):  # the collector runs in CPython's code that makes objects, until 3.12
+                full += [{} for _ in range(100)]  # none is left in its store
+                gc.set_threshold(n)
+                g.loads(data)
+                gc.set_threshold(*kept)
+        finally:
+            gc.set_threshold(*kept)
+            gc.callbacks.remove(look)
+        check(not found, "%s: the collector found %s" % (name, found[:3]))
+
+    collecting("records", pickle.dumps([{"%d of %d" % (k, kind): i for k in range(17)} for kind in range(20) for i in range(3)], 4))
+    collecting("text", pickle.dumps([("\ud800x",) * 17, ["mark"] + ["\ud800%d" % i for i in range(16)]], 4))
+
+    class Unpickler(g.module.Unpickler):
+        def find_class(self, module, name):
+            look()
+            return Ref
+
+    del found[:]
+    name = b"cbuilder_samples\nRef\n"
+    made = Unpickler(io.BytesIO(b"\x80\x04](X\x04\0\0\0mark" + name + b"K\x01" * 15 + b"e.")).load()
+    check(not found and made == ["mark", Ref] + [1] * 15, "find_class: found %s, made %.60r" % (found, made))
+
+    del found[:]
+    large = pickle.dumps([tuple(range(i, i + 70001)) for i in range(5)], 4)
+    old = signal.signal(signal.SIGALRM, look)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        g.loads(large)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    check(not found, "a handler found %s" % found)
+
+
 # ---- text
 
 
@@ -814,7 +894,8 @@ def every_allocation_fails_once(g):
 
 
 TESTS = (plain_round_trips, order_of_pairs, chains, python2_texts, shared_values, records_repeat, cycles, random_graphs, order_of_calls,
-         items_go_in_together, popped_objects_are_made_too, growing_containers, host_appends_meanwhile, nothing_is_seen_half_full, texts_from_the_memo,
+         items_go_in_together, popped_objects_are_made_too, growing_containers, host_appends_meanwhile, nothing_is_seen_half_full, waiting_containers_are_filled_at_once,
+         nothing_is_seen_without_members, texts_from_the_memo,
          out_of_band, persistent_ids, floods, equal_keys, failing_code, unhashable_objects, memory_budget, deep_values, deepest,
          signals_are_looked_at, threads_build_at_once, loads_within_loads, collector_is_left_alone, nothing_is_left, references_are_handed_over, every_allocation_fails_once)
 

@@ -34,12 +34,10 @@ struct usual {
 /* A container that is being filled. */
 struct frame {
     struct upk_cell *cell;
-    PyObject *into; /* strong; what is filled */
-    /* Strong.  Of DICT the key whose value is being made, of LIST the list that takes all members in the end, else NULL. */
-    PyObject *key;
+    PyObject *into;     /* strong; what is filled */
+    PyObject *key;      /* strong; of DICT the key whose value is being made, else NULL */
     PyObject *keys;     /* strong; of those that hash: their keys, a tuple, where they were made first */
     uint32_t next, end; /* positions in cell->items: what comes next, and where signals are looked at */
-    uint32_t before;    /* of those that hash: members that it had */
     uint8_t kind;       /* the cell's; UPK_INVALID: `keys` is being filled; CHAIN: as chain_close has it */
     bool apart;         /* it stands where it belongs: nothing takes it when it is full */
 };
@@ -131,10 +129,12 @@ PyObject *value_fill(struct call *c);
 struct frame *frame_open(struct call *c, struct upk_cell *cell, PyObject *into);
 /* Containers of one member each: the innermost, whose member is made (taken), and those around it, by way of `host`. */
 PyObject *chain_close(struct call *c, const struct upk_cell *innermost, PyObject *member);
-PyObject *list_new(const struct upk_cell *cell, uint32_t n); /* empty, with room for n of its members */
-/* Is it hidden from the garbage collector while it is filled?  A list of one member is empty or full, never half full. */
-static inline bool list_is_hidden(const struct upk_cell *cell) {
-    return cell->flags & CELL_HAS_CELL && cell->len > 1;
+PyObject *container_apart(const struct upk_cell *cell); /* empty, with room for its members */
+/* May code run while this list or tuple is filled?  Then it is hidden from the garbage collector meanwhile.  Members that hold others
+ * may have keys to hash, find_class is asked for a global and `__buffer__` for a view of a buffer, and in the midst of large ones
+ * signals are looked at. */
+static inline bool is_hidden(const struct upk_cell *cell) {
+    return cell->flags & (CELL_HAS_CELL | CELL_ODD) || cell->len >= SIGNALS;
 }
 static inline void set_size(PyObject *object, Py_ssize_t n) { ((PyVarObject *)object)->ob_size = n; }
 bool remember(struct call *c, struct upk_cell *cell, PyObject *made);
@@ -150,7 +150,7 @@ bool fill_open(struct call *c, size_t base, PyObject **root);
 /* Fill a container of few members, none of which holds others.  Its frame is nowhere else. */
 bool fill_flat(struct call *c, struct frame *f);
 bool look_at_signals(struct builder *b); /* when `until_signals` is 0 */
-/* Fill a container that was made empty because the stream filled it later. */
+/* Fill a container that was made empty because the stream filled it later: at once, code that runs meanwhile finds it empty. */
 bool fill_waiting(struct call *c, struct upk_cell *cell, PyObject *into);
 
 /* text.c.  Each gives a new reference. */

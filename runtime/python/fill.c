@@ -4,7 +4,7 @@
  * made empty, and filled when the outermost open tuple is full: tuples are then never met while they are open, whatever cycles
  * there are.  What the stream fills later than the point that is being built (`index` of its cell) is made empty too and waits for
  * that point; what arguments, keys and members reach never does (rule 9 of docs/runtime.md).
- * While a list or tuple is open the garbage collector does not know it, so that no code finds it half full.
+ * While code may run and a list or tuple is open, the garbage collector does not know it, so that nothing finds it half full.
  * Layer: see build.h.
  */
 #include "build.h"
@@ -203,10 +203,12 @@ INLINE bool deliver(struct call *c, struct frame *f, PyObject *made) {
     }
 }
 
-static bool check_members(struct call *c, const struct frame *f, Py_ssize_t n, uint32_t wanted) {
-    if (n == (Py_ssize_t)f->before + (Py_ssize_t)wanted) return true;
+/* Has a dict or set as many members more as the stream says? */
+static bool check_members(struct call *c, const struct upk_cell *cell, Py_ssize_t more) {
+    const bool is_dict = cell->kind == UPK_DICT;
+    if (more == (Py_ssize_t)(is_dict ? cell->len / 2 : cell->len)) return true;
     return refuse_object(c, NULL, UPK_ERR_BUILDING, "two %s are equal",
-                         f->kind == UPK_DICT ? "keys of a dict" : "members of a set");
+                         is_dict ? "keys of a dict" : "members of a set");
 }
 
 /* The keys are there: go on with the container itself. */
@@ -221,17 +223,16 @@ static bool keys_full(struct call *c, struct frame *f) {
 INLINE bool finish(struct call *c, struct frame *f) {
     const unsigned flags = f->cell->flags;
     switch (f->kind) {
-    case UPK_DICT: return check_members(c, f, PyDict_GET_SIZE(f->into), f->cell->len / 2);
+    case UPK_DICT: return check_members(c, f->cell, PyDict_GET_SIZE(f->into));
     case UPK_LIST:
-        if (list_is_hidden(f->cell)) PyObject_GC_Track(f->into);
-        if (!f->key) return true;
-        return PyList_SetSlice(f->key, PyList_GET_SIZE(f->key), PyList_GET_SIZE(f->key), f->into) == 0;
+        if (is_hidden(f->cell)) PyObject_GC_Track(f->into);
+        return true;
     case UPK_TUPLE:
-        if (flags & CELL_HAS_CELL) PyObject_GC_Track(f->into);
+        if (is_hidden(f->cell)) PyObject_GC_Track(f->into);
         return !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
     case CHAIN: return true;
     default:
-        if (!check_members(c, f, PySet_GET_SIZE(f->into), f->cell->len)) return false;
+        if (!check_members(c, f->cell, PySet_GET_SIZE(f->into))) return false;
         return f->kind == UPK_SET || !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
     }
 }
@@ -310,24 +311,33 @@ bool fill_flat(struct call *c, struct frame *f) {
     return fill(c, b, f) == STEP_FULL && finish(c, f);
 }
 
+/* All members of `whole`, which was filled, go into what was made empty; code may have put something there. */
+static bool take_members(struct call *c, const struct upk_cell *cell, PyObject *into, PyObject *whole) {
+    if (cell->kind == UPK_LIST) {
+        const Py_ssize_t end = PyList_GET_SIZE(into);
+        return PyList_SetSlice(into, end, end, whole) == 0;
+    }
+    if (cell->kind == UPK_DICT) {
+        const Py_ssize_t before = PyDict_GET_SIZE(into);
+        if (PyDict_Update(into, whole) != 0) return refuse_exception(c, NULL, "hashing a key");
+        return check_members(c, cell, PyDict_GET_SIZE(into) - before);
+    }
+    const Py_ssize_t before = PySet_GET_SIZE(into);
+    PyObject *const same = PyNumber_InPlaceOr(into, whole);
+    if (!same) return refuse_exception(c, NULL, "hashing a member");
+    Py_DECREF(same);
+    return check_members(c, cell, PySet_GET_SIZE(into) - before);
+}
+
 bool fill_waiting(struct call *c, struct upk_cell *cell, PyObject *into) {
-    struct builder *const b = c->builder;
-    const bool is_list =
-        cell->kind == UPK_LIST; /* code that changes a list does not meet one that is being filled */
-    PyObject *root, *const direct = is_list ? list_new(cell, cell->len) : into;
-    if (!direct) return false;
-    if (!is_list) Py_INCREF(into);
-    struct frame *const f = frame_open(c, cell, direct);
-    if (!f) {
-        Py_DECREF(direct);
+    PyObject *root, *const whole = container_apart(cell);
+    if (!whole) return false;
+    if (!frame_open(c, cell, whole)) {
+        Py_DECREF(whole);
         return false;
     }
-    f->apart = true;
-    f->before =
-        is_list ? 0 : (uint32_t)(cell->kind == UPK_DICT ? PyDict_GET_SIZE(into) : PySet_GET_SIZE(into));
-    if (is_list) {
-        Py_INCREF(into);
-        f->key = into;
-    }
-    return fill_open(c, b->frame_count - 1, &root);
+    if (!fill_open(c, c->builder->frame_count - 1, &root)) return false;
+    const bool good = take_members(c, cell, into, root);
+    Py_DECREF(root);
+    return good;
 }

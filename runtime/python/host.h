@@ -78,8 +78,9 @@ bool attribute_set(PyObject *object, const char *name, PyObject *value);
  * The blocks belong to one call at a time: it takes them, and gives them back, under the GIL, and may use them without it. */
 struct spare *spare_take(struct host *h); /* NULL: MemoryError is set */
 void spare_give(struct host *h, struct spare *s);
-void spare_free(struct spare *s);
-void spare_trim(struct spare *s); /* NULL is fine */
+void spare_free(struct spare *s); /* NULL is fine */
+/* Give large blocks that nobody has borrowed back to the system. */
+void spare_trim(struct spare *s);
 /* struct upk_allocator.resize; ctx: struct spare. */
 void *spare_resize(void *ctx, void *block, size_t old_size, size_t new_size);
 

@@ -70,9 +70,27 @@ static inline void copy_text(uint8_t *to, const uint8_t *from, size_t n) {
     }
 }
 
+/* CPython's decoder makes an exception of each surrogate, at which the garbage collector may run code: none may run here, for the
+ * tuple that gets the text is not full yet. */
+static PyObject *str_of_surrogates(struct upk_value v) {
+    const uint8_t *const end = v.as.bytes + v.len;
+    uint32_t most = 0;
+    for (const uint8_t *p = v.as.bytes; p < end;) {
+        const uint32_t code = utf8_next(&p);
+        if (code > most) most = code;
+    }
+    PyObject *const made = PyUnicode_New((Py_ssize_t)utf8_count(v.as.bytes, v.len), most);
+    if (!made) return NULL;
+    const uint8_t *from = v.as.bytes;
+    for (Py_ssize_t i = 0; from < end; i++)
+        PyUnicode_WRITE(PyUnicode_KIND(made), PyUnicode_DATA(made), i, utf8_next(&from));
+    return made;
+}
+
 static inline PyObject *str_new(struct upk_value v) {
     if (!(v.flags & VALUE_ASCII)) {
-        return PyUnicode_DecodeUTF8((const char *)v.as.bytes, (Py_ssize_t)v.len, "surrogatepass");
+        if (utf8_has_surrogate(v.as.bytes, v.len)) return str_of_surrogates(v);
+        return PyUnicode_DecodeUTF8((const char *)v.as.bytes, (Py_ssize_t)v.len, NULL);
     }
     /* CPython has one object for each character and for the empty text. */
     if (v.len <= 1) return PyUnicode_FromStringAndSize((const char *)v.as.bytes, (Py_ssize_t)v.len);

@@ -42,7 +42,6 @@ static inline void frame_set(struct frame *f, struct upk_cell *cell, PyObject *i
     f->keys = NULL;
     f->next = 0;
     f->end = cell->len < SIGNALS ? cell->len : SIGNALS;
-    f->before = 0;
     f->kind = cell->kind;
     f->apart = false;
 }
@@ -82,11 +81,11 @@ static bool later_push(struct call *c, struct upk_cell *cell, PyObject *into) {
 
 /* ---- containers */
 
-PyObject *list_new(const struct upk_cell *cell, uint32_t n) {
+static PyObject *list_new(const struct upk_cell *cell, uint32_t n) {
     PyObject *const list = PyList_New((Py_ssize_t)n);
     if (!list) return NULL;
     set_size(list, 0);
-    if (n && list_is_hidden(cell)) PyObject_GC_UnTrack(list);
+    if (n && is_hidden(cell)) PyObject_GC_UnTrack(list);
     return list;
 }
 
@@ -98,23 +97,35 @@ static PyObject *dict_new(uint32_t n) {
     return PyDict_New();
 }
 
-/* About what CPython 3.11 takes for n/2 pairs. */
-static inline uint64_t dict_bytes(uint32_t n) {
-    return n == 0 ? 64 : n < 2 * PRESIZE ? 232 : 64 + 28 * (uint64_t)n;
+/* About what CPython 3.11 takes for the cell's members. */
+static inline uint64_t container_bytes(const struct upk_cell *cell) {
+    const uint64_t n = cell->len;
+    switch (cell->kind) {
+    case UPK_DICT: return n == 0 ? 64 : n < 2 * PRESIZE ? 232 : 64 + 28 * n;
+    case UPK_LIST: return 56 + 8 * n;
+    case UPK_TUPLE: return 40 + 8 * n;
+    default: return n < 5 ? 216 : 216 + 64 * n;
+    }
 }
 
-/* With room for n of the cell's `items`; *bytes is about what CPython 3.11 takes for it. */
-static inline PyObject *container_new(const struct upk_cell *cell, uint32_t n, uint64_t *bytes) {
+/* With room for n of the cell's `items`. */
+static inline PyObject *container_new(const struct upk_cell *cell, uint32_t n) {
     switch (cell->kind) {
-    case UPK_DICT: *bytes = dict_bytes(n); return dict_new(n / 2);
-    case UPK_LIST: *bytes = 56 + 8 * (uint64_t)n; return list_new(cell, n);
-    case UPK_TUPLE:
-        *bytes = 40 + 8 * (uint64_t)n;
-        return cell->flags & CELL_HAS_CELL ? tuple_hidden(n) : PyTuple_New((Py_ssize_t)n);
-    default:
-        *bytes = n < 5 ? 216 : 216 + 64 * (uint64_t)n;
-        return cell->kind == UPK_SET ? PySet_New(NULL) : PyFrozenSet_New(NULL);
+    case UPK_DICT: return dict_new(n / 2);
+    case UPK_LIST: return list_new(cell, n);
+    case UPK_TUPLE: return is_hidden(cell) ? tuple_hidden(n) : PyTuple_New((Py_ssize_t)n);
+    default: return cell->kind == UPK_SET ? PySet_New(NULL) : PyFrozenSet_New(NULL);
     }
+}
+
+PyObject *container_apart(const struct upk_cell *cell) { return container_new(cell, cell->len); }
+
+/* One more container, as large as it will be. */
+static inline bool container_count(struct call *c, const struct upk_cell *cell) {
+    struct builder *const b = c->builder;
+    b->memory += container_bytes(cell);
+    if (++b->containers == MANY_CONTAINERS) gc_stop(b);
+    return b->memory <= b->most_memory || refuse_too_large(c);
 }
 
 bool remember(struct call *c, struct upk_cell *cell, PyObject *made) {
@@ -141,8 +152,8 @@ static PyObject *hosted(const struct upk_cell *cell) {
 
 /* A container that the stream fills later: empty until then. */
 static PyObject *container_waiting(struct call *c, struct upk_cell *cell) {
-    uint64_t bytes;
-    PyObject *const made = container_new(cell, 0, &bytes);
+    if (!container_count(c, cell)) return NULL;
+    PyObject *const made = container_new(cell, 0);
     if (!made) return NULL;
     Py_INCREF(made);
     const struct entry e = {cell->index, UINT64_MAX, cell, made};
@@ -166,20 +177,15 @@ static inline bool is_single(const struct builder *b, const struct upk_cell *cel
 /* Takes the reference to the member. */
 static inline PyObject *single_new(struct call *c, const struct upk_cell *cell, PyObject *member) {
     struct builder *const b = c->builder;
-    uint64_t bytes;
-    PyObject *const made = container_new(cell, cell->len, &bytes);
-    bool good = made != NULL;
-    b->memory += bytes;
+    const bool is_list = cell->kind == UPK_LIST;
     b->until_signals -= b->until_signals != 0;
-    if (++b->containers == MANY_CONTAINERS) gc_stop(b);
-    good = good && (b->memory <= b->most_memory || refuse_too_large(c));
-    if (good && cell->kind == UPK_LIST) {
-        ((PyListObject *)made)->ob_item[0] = member;
-        set_size(made, 1);
+    PyObject *const made = !container_count(c, cell) ? NULL : is_list ? PyList_New(1) : PyDict_New();
+    if (made && is_list) {
+        PyList_SET_ITEM(made, 0, member);
         return made;
     }
-    PyObject *const key = good ? value_key(c, b->usual, cell->items[0]) : NULL;
-    good = key && (PyDict_SetItem(made, key, member) == 0 || refuse_exception(c, NULL, NULL));
+    PyObject *const key = made ? value_key(c, b->usual, cell->items[0]) : NULL;
+    const bool good = key && (PyDict_SetItem(made, key, member) == 0 || refuse_exception(c, NULL, NULL));
     Py_XDECREF(key);
     Py_DECREF(member);
     if (good) return made;
@@ -237,21 +243,18 @@ static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_t
     const bool changes = !(FIXED_KINDS >> cell->kind & 1);
     if (flags & CELL_SHARED && flags & CELL_FROZEN) share_members(cell);
     if (changes && cell->index > b->done && cell->len) return container_waiting(c, cell);
-    uint64_t bytes = dict_bytes(cell->len);
     const struct dict_pattern *pattern = NULL;
+    if (!container_count(c, cell)) return NULL;
     if (cell->kind == UPK_DICT && cell->op && !(pattern = pattern_find(c, cell))) return NULL;
-    PyObject *const made = pattern ? PyDict_Copy(pattern->dict) : container_new(cell, cell->len, &bytes);
+    PyObject *const made = pattern ? PyDict_Copy(pattern->dict) : container_new(cell, cell->len);
     if (!made) return NULL;
-    b->memory += bytes;
-    if (++b->containers == MANY_CONTAINERS) gc_stop(b);
     struct frame *f;
-    bool good = b->memory <= b->most_memory || refuse_too_large(c);
-    if (flags & CELL_SHARED && changes) good = good && remember(c, cell, made);
+    bool good = !(flags & CELL_SHARED) || !changes || remember(c, cell, made);
     if (good && cell->len <= MOST_OF_ONE_HASH && !(flags & CELL_HAS_CELL)) {
         if (!cell->len) return made;
         struct frame flat;
         frame_set(&flat, cell, made);
-        if (pattern) flat.keys = pattern->keys; /* borrowed: nothing runs meanwhile */
+        if (pattern) flat.keys = pattern->keys; /* borrowed: the builder has them until the build ends */
         if (fill_flat(c, &flat)) return made;
         good = false;
     }
