@@ -365,15 +365,21 @@ def nothing_is_seen_half_full(g):
         for thing in gc.get_objects():
             if type(thing) in (list, tuple) and thing and thing[0] == "mark" and len(thing) != 4:
                 found.append(len(thing))
-        return 1
+            elif type(thing) in (set, frozenset) and "mark" in thing and len(thing) != 4:
+                found.append(thing)
+        return hash(self.name)
 
     value = ["mark", {Key("a"): ("mark", {Key("b"): 1}, 2, 3)}, [1], {Key("c"): 2}]
     data = pickle.dumps(value, 4)
+    sets = b"\x80\x04" + b"".join(begin + b"X\x04\0\0\0mark" + b"".join(
+        b"cbuilder_samples\nKey\n)\x81}X\x04\0\0\0nameX\x01\0\0\0%dsb" % i for i in range(3)) + end for begin, end in ((b"(", b"\x91"), (b"\x8f(", b"\x90"))) + b"\x86."
     kept, Key.__hash__ = Key.__hash__, hash_and_look
     try:
         made = g.loads(data)
+        pair = g.loads(sets)
     finally:
         Key.__hash__ = kept
+    check([len(members) for members in pair] == [4, 4] and all(map(gc.is_tracked, pair)), "sets: %r" % (pair,))
     check(not found and len(made) == 4 and gc.is_tracked(made), "half full: %s" % found)
 
 
@@ -797,15 +803,17 @@ def nothing_is_left(g):
     try:
         for _ in range(20):
             once()
-        gc.collect()
-        before = sys.getallocatedblocks()
-        for _ in range(100):
-            once()
-        gc.collect()
-        grown = sys.getallocatedblocks() - before
+        grown = []
+        for _ in range(3):  # of blocks that CPython keeps for itself there are more at times
+            gc.collect()
+            before = sys.getallocatedblocks()
+            for _ in range(100):
+                once()
+            gc.collect()
+            grown.append(sys.getallocatedblocks() - before)
     finally:
         Key.__hash__ = kept
-    check(grown < 50, "%d blocks are left" % grown)
+    check(min(grown) < 50, "blocks are left: %s" % grown)
     made = g.loads(pickle.dumps([Node(), [Node()]], 4))
     gone = weakref.ref(made[0])
     del made

@@ -130,7 +130,7 @@ struct frame *frame_open(struct call *c, struct upk_cell *cell, PyObject *into);
 /* Containers of one member each: the innermost, whose member is made (taken), and those around it, by way of `host`. */
 PyObject *chain_close(struct call *c, const struct upk_cell *innermost, PyObject *member);
 PyObject *container_apart(const struct upk_cell *cell); /* empty, with room for its members */
-/* May code run while this list or tuple is filled?  Then it is hidden from the garbage collector meanwhile.  Members that hold others
+/* May code run while this list, tuple or set is filled?  Then it is hidden from the garbage collector meanwhile.  Members that hold others
  * may have keys to hash, find_class is asked for a global and `__buffer__` for a view of a buffer, and in the midst of large ones
  * signals are looked at. */
 static inline bool is_hidden(const struct upk_cell *cell) {

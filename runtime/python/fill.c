@@ -4,7 +4,8 @@
  * made empty, and filled when the outermost open tuple is full: tuples are then never met while they are open, whatever cycles
  * there are.  What the stream fills later than the point that is being built (`index` of its cell) is made empty too and waits for
  * that point; what arguments, keys and members reach never does (rule 9 of docs/runtime.md).
- * While code may run and a list or tuple is open, the garbage collector does not know it, so that nothing finds it half full.
+ * While code may run and a list, tuple or set is open, the garbage collector does not know it, so that nothing finds it half full.
+ * A dict cannot be hidden: CPython shows it with the first member that the collector has to know.
  * Layer: see build.h.
  */
 #include "build.h"
@@ -232,6 +233,7 @@ INLINE bool finish(struct call *c, struct frame *f) {
         return !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
     case CHAIN: return true;
     default:
+        if (is_hidden(f->cell)) PyObject_GC_Track(f->into);
         if (!check_members(c, f->cell, PySet_GET_SIZE(f->into))) return false;
         return f->kind == UPK_SET || !(flags & CELL_SHARED) || remember(c, f->cell, f->into);
     }

@@ -16,6 +16,7 @@
  *   build.c      an accepted document becomes objects: constructors and BUILDs in the stream's order
  *   value.c      values: scalars; containers are opened
  *   fill.c       and filled
+ *   pattern.c    dicts that have the keys of earlier ones
  *   text.c       str and bytes, shared where the stream shares them
  *   hashes.c     too many keys of one hash
  *   object.c     objects: calls, items

@@ -40,7 +40,7 @@ static bool pattern_fill(struct call *c, const struct upk_cell *like, PyObject *
 static bool pattern_make(struct call *c, const struct upk_cell *like, struct dict_pattern *to) {
     PyObject *const dict = PyDict_New();
     PyObject *const keys = dict ? PyTuple_New((Py_ssize_t)like->len / 2) : NULL;
-    if (keys) PyObject_GC_UnTrack(keys); /* text alone is no matter for the collector, nor is half a tuple */
+    if (keys) PyObject_GC_UnTrack(keys); /* nobody finds it before it has keys, and these are in no cycle */
     if (keys && pattern_fill(c, like, keys, dict)) {
         *to = (struct dict_pattern){keys, dict};
         return true;

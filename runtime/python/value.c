@@ -108,13 +108,20 @@ static inline uint64_t container_bytes(const struct upk_cell *cell) {
     }
 }
 
+/* Empty; n of its members will go in. */
+static inline PyObject *set_new(const struct upk_cell *cell, uint32_t n) {
+    PyObject *const set = cell->kind == UPK_SET ? PySet_New(NULL) : PyFrozenSet_New(NULL);
+    if (set && n && is_hidden(cell)) PyObject_GC_UnTrack(set);
+    return set;
+}
+
 /* With room for n of the cell's `items`. */
 static inline PyObject *container_new(const struct upk_cell *cell, uint32_t n) {
     switch (cell->kind) {
     case UPK_DICT: return dict_new(n / 2);
     case UPK_LIST: return list_new(cell, n);
     case UPK_TUPLE: return is_hidden(cell) ? tuple_hidden(n) : PyTuple_New((Py_ssize_t)n);
-    default: return cell->kind == UPK_SET ? PySet_New(NULL) : PyFrozenSet_New(NULL);
+    default: return set_new(cell, n);
     }
 }
 
