@@ -123,7 +123,7 @@ static bool grows(const struct object *o, uint64_t *when) {
     return some;
 }
 
-/* What was due when as many calls and BUILDs were done as are now. */
+/* What was due when as many calls and BUILDs were done as are now.  Few streams have any: not in line. */
 __attribute__((noinline)) static bool do_waiting(struct call *c) {
     struct builder *const b = c->builder;
     while (b->waiting.count && b->waiting.entries[0].when <= b->done) {

@@ -46,8 +46,8 @@ enum { CHAIN = 0xff }; /* frame.kind */
 
 /* What dicts of one number begin as. */
 struct dict_pattern {
-    PyObject *keys,
-        *dict; /* strong; a tuple, and a dict that has these keys and no values yet.  NULL: free */
+    PyObject *keys; /* strong; a tuple of str.  NULL: free */
+    PyObject *dict; /* strong; it has these keys, each with None.  NULL alike */
 };
 
 /* What is done later: the smallest `when` first, of equal ones the largest `then`. */

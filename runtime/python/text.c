@@ -164,7 +164,7 @@ PyObject *text_other(struct call *c, struct upk_value v) {
 
 /* ---- keys */
 
-/* What `v` would stand in its place as, and the place. */
+/* How `v` would be kept, but for the str; and where. */
 static inline struct usual_key key_of(struct upk_value v) {
     const uint64_t last = v.len > 8 ? text_word(v.as.bytes + v.len - 8, 8) : 0;
     return (struct usual_key){NULL, text_word(v.as.bytes, v.len), last, v.len};

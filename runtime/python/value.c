@@ -250,8 +250,9 @@ static PyObject *container_make(struct call *c, struct upk_cell *cell, bool in_t
     const bool changes = !(FIXED_KINDS >> cell->kind & 1);
     if (flags & CELL_SHARED && flags & CELL_FROZEN) share_members(cell);
     if (changes && cell->index > b->done && cell->len) return container_waiting(c, cell);
-    const struct dict_pattern *pattern = NULL;
+    /* While it is not there yet: a refusal makes an exception, at which the collector may run code. */
     if (!container_count(c, cell)) return NULL;
+    const struct dict_pattern *pattern = NULL;
     if (cell->kind == UPK_DICT && cell->op && !(pattern = pattern_find(c, cell))) return NULL;
     PyObject *const made = pattern ? PyDict_Copy(pattern->dict) : container_new(cell, cell->len);
     if (!made) return NULL;
