@@ -56,6 +56,11 @@ static inline bool text_same(const uint8_t *a, const uint8_t *b, size_t n) {
 }
 
 typedef uint64_t bytes_vector __attribute__((vector_size(16)));
+static inline bytes_vector vector_at(const uint8_t *p) {
+    bytes_vector v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 
 /* Are these n bytes ASCII?  Sure when it says yes; long text, and what stands at the stream's end, is left to utf8_check.  The
  * lengths of keys and words are random to a branch predictor: there is no branch on them below 32. */
@@ -65,10 +70,8 @@ __attribute__((always_inline)) static inline bool ascii_short(const uint8_t *p, 
     static const uint8_t window[64] = {HIGH, HIGH, HIGH, HIGH}; /* from 32 - n: the high bits of n bytes */
 #undef HIGH
     if (n > 32 || end - p < 32) return false;
-    bytes_vector text[2], mask[2];
-    memcpy(text, p, sizeof text);
-    memcpy(mask, window + 32 - n, sizeof mask);
-    const bytes_vector high = (text[0] & mask[0]) | (text[1] & mask[1]);
+    const uint8_t *const mask = window + 32 - n;
+    const bytes_vector high = (vector_at(p) & vector_at(mask)) | (vector_at(p + 16) & vector_at(mask + 16));
     return !(high[0] | high[1]);
 }
 

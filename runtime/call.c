@@ -175,11 +175,15 @@ static bool state_is_final(struct upk_value state) {
     return true;
 }
 
+/* Before its BUILD, where its row permits a step. */
+static inline bool waits_for_steps(const struct object *o, const struct upk_row *row) {
+    const uint32_t steps = UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
+    return !(o->cell.flags & CELL_BUILT) && row->flags & steps;
+}
+
 /* Nothing may change any more in such a state, nor in arguments (rules 2 and 9); nothing may be added to an object after its
  * BUILD, or when its row permits no step.  Then it can be matched at once. */
 static bool match_if_final(struct machine *m, struct object *o, const struct upk_row *row) {
-    const uint32_t steps = UPK_ROW_STATE | UPK_ROW_ITEMS | UPK_ROW_PAIRS | UPK_ROW_ADDS;
-    if (!(o->cell.flags & CELL_BUILT) && row->flags & steps) return true;
     if (o->more || row->form_count == 0 || !state_is_final(o->state)) return true;
     if (row->special == UPK_SPECIAL_PARTIAL) return true; /* it may still be used up by a call of it (N8) */
     return match_early(m->doc, o) || machine_fail_memory(m);
@@ -220,58 +224,76 @@ static bool is_plain_call(const struct machine *m, struct upk_value callee, cons
             (m->op == UPK_OP_REDUCE && m->policy->rows[callee.as.cell->len].special == UPK_SPECIAL_NONE));
 }
 
-bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw,
-               struct upk_value *out) {
-    m->events++;
-    if (!fail_over(m, UPK_BUDGET_CALLS, ++m->calls)) return false;
-    if (callee.kind != UPK_GLOBAL && callee.kind != UPK_OBJECT) {
+static bool is_call(struct machine *m, struct upk_value callee, struct upk_value args,
+                    const struct upk_value *kw) {
+    if (callee.kind != UPK_GLOBAL && callee.kind != UPK_OBJECT)
         return machine_fail_detail(m, UPK_ERR_CALLABLE, "found a %s", kind_word(callee.kind));
-    }
     if (args.kind != UPK_TUPLE)
         return machine_fail_detail(m, UPK_ERR_ARGUMENTS, "found a %s", kind_word(args.kind));
     if (kw && kw->kind != UPK_DICT)
         return machine_fail_detail(m, UPK_ERR_KEYWORDS, "found a %s", kind_word(kw->kind));
-    struct object *o = mem_alloc(&m->doc->mem, sizeof *o);
-    if (!o) return machine_fail_memory(m);
-    mem_clear(o, sizeof *o);
-    o->cell.size = o->cell.depth = 1;
-    o->cell.kind = UPK_OBJECT;
-    o->cell.op = (uint8_t)m->op;
+    return true;
+}
+
+/* Written member by member: what compilers make of a whole one takes as long as all the rest of a call. */
+static struct object *object_new(struct machine *m, struct upk_value callee, struct upk_value args) {
+    struct object *const o = mem_alloc(&m->doc->mem, sizeof *o);
+    if (!o) {
+        (void)machine_fail_memory(m);
+        return NULL;
+    }
+    o->cell = (struct upk_cell){.size = 1, .depth = 1, .kind = UPK_OBJECT, .op = (uint8_t)m->op};
+    o->next = NULL;
     o->callee = callee.as.cell;
     o->args = args.as.cell;
+    o->state = (struct upk_value){.kind = UPK_INVALID};
+    o->more = NULL;
     o->at = offset_of(m, m->at);
+    o->built_at = 0;
     object_absorb(m, o, callee);
     object_absorb(m, o, args);
-    if (kw) {
-        object_absorb(m, o, *kw);
-        struct object_more *more = object_extend(m, o);
-        if (!more) return false;
-        more->kw = kw->as.cell;
+    return o;
+}
+
+static bool keywords_take(struct machine *m, struct object *o, struct upk_value kw) {
+    object_absorb(m, o, kw);
+    struct object_more *const more = object_extend(m, o);
+    if (!more) return false;
+    more->kw = kw.as.cell;
+    return true;
+}
+
+/* What the policy says of it. */
+static bool call_judge(struct machine *m, struct object *o, struct upk_value callee,
+                       const struct upk_value *kw) {
+    if (!freeze_arguments(m, o->args) || (kw && !freeze_arguments(m, kw->as.cell))) return false;
+    if (is_plain_call(m, callee, kw)) {
+        o->cell.len = callee.as.cell->len;
+        o->cell.index = m->op == UPK_OP_NEWOBJ ? UPK_VERB_NEW : UPK_VERB_CALL;
+        if (!harden(m, o->args)) return false;
+    } else if (!normalise_call(m, o)) {
+        return false;
     }
+    const struct upk_row *const row = &m->policy->rows[o->cell.len];
+    if (row->calls && !count_call(m, o->cell.len)) return false;
+    if (o->cell.flags & CELL_NORMAL) return true;
+    m->doc->unjudged++;
+    return waits_for_steps(o, row) || match_if_final(m, o, row);
+}
+
+struct upk_cell *call_make(struct machine *m, struct upk_value callee, struct upk_value args,
+                           const struct upk_value *kw) {
+    m->events++;
+    if (!fail_over(m, UPK_BUDGET_CALLS, ++m->calls) || !is_call(m, callee, args, kw)) return NULL;
+    struct object *const o = object_new(m, callee, args);
+    if (!o || (kw && !keywords_take(m, o, *kw))) return NULL;
     if (m->last_object) {
         m->last_object->next = o;
     } else {
         m->doc->objects = o;
     }
     m->last_object = o;
-    if (m->policy) {
-        if (!freeze_arguments(m, o->args) || (kw && !freeze_arguments(m, kw->as.cell))) return false;
-        if (is_plain_call(m, callee, kw)) {
-            o->cell.len = callee.as.cell->len;
-            o->cell.index = m->op == UPK_OP_NEWOBJ ? UPK_VERB_NEW : UPK_VERB_CALL;
-            if (!harden(m, o->args)) return false;
-        } else if (!normalise_call(m, o)) {
-            return false;
-        }
-        const struct upk_row *row = &m->policy->rows[o->cell.len];
-        if (row->calls && !count_call(m, o->cell.len)) return false;
-        if (!(o->cell.flags & CELL_NORMAL)) {
-            m->doc->unjudged++;
-            if (!match_if_final(m, o, row)) return false;
-        }
-    }
-    *out = value_of_cell(&o->cell);
-    return true;
+    return m->policy && !call_judge(m, o, callee, kw) ? NULL : &o->cell;
 }
 
 /* ---- steps on what was made */

@@ -155,6 +155,14 @@ static inline void *mem_alloc(struct mem *m, size_t n) {
     m->cursor += n;
     return p;
 }
+/* The same of what is left of the newest block, n a multiple of 8; NULL: not enough.  For who has another way then, so that nothing
+ * needs to be saved for a call. */
+static inline void *mem_at_hand(struct mem *m, size_t n) {
+    if (n > (size_t)(m->end - m->cursor)) return NULL;
+    void *p = m->cursor;
+    m->cursor += n;
+    return p;
+}
 /* A chunk of input, n bytes that stay where they are until mem_free; `last` (NULL: a new one) is the newest, which is enlarged and
  * may move.  NULL on failure, and `last` is still there. */
 uint8_t *mem_chunk(struct mem *m, uint8_t *last, size_t n);

@@ -16,7 +16,7 @@
 
 enum {
     FEW = 8,
-    SMALL = 32,
+    SMALL = RECORD_PAIRS,
     SCALAR_KINDS = 1 << UPK_NONE | 1 << UPK_BOOL | 1 << UPK_INT | 1 << UPK_FLOAT | 1 << UPK_STR |
                    1 << UPK_STR8 | 1 << UPK_BYTES
 };
@@ -421,44 +421,6 @@ static unsigned short_hash(struct machine *m, struct upk_value v) {
     return (unsigned)(h >> 56);
 }
 
-/* ---- lists of keys that were seen before */
-
-/* Texts of n bytes. */
-static bool same_text(const uint8_t *a, const uint8_t *b, size_t n) {
-    if (n > 16) return memcmp(a, b, n) == 0;
-    if (n < 8) return text_word(a, n) == text_word(b, n);
-    return le64(a) == le64(b) && le64(a + n - 8) == le64(b + n - 8);
-}
-
-/* Records repeat: the same keys in the same order.  The keys of a dict that was found in order are compared by place with those
- * of an earlier one that was; members only ever get more, so the earlier ones are still there. */
-static bool same_keys(const struct upk_cell *c, const struct known_keys *known) {
-    if (known->len != c->len || known->dict == c) return false;
-    const struct upk_value *a = c->items, *b = known->dict->items;
-    uint64_t differ = 0;
-    for (uint32_t i = 0; i < c->len; i += 2) {
-        if (a[i].kind != UPK_STR || a[i].len != b[i].len) return false;
-        differ |= (uint64_t)(uintptr_t)a[i].as.bytes ^ (uint64_t)(uintptr_t)b[i].as.bytes;
-    }
-    if (!differ) return true; /* they come from the memo */
-    for (uint32_t i = 0; i < c->len; i += 2)
-        if (!same_text(a[i].as.bytes, b[i].as.bytes, a[i].len)) return false;
-    return true;
-}
-
-/* Where such a list stands: in either of two places. */
-static struct known_keys *known_keys_of(struct machine *m, const struct upk_cell *c) {
-    const struct upk_value first = c->items[0];
-    const uint64_t word = (text_word(first.as.bytes, first.len) ^ c->len) * UINT64_C(0x9e3779b97f4a7c15);
-    const unsigned at = (unsigned)(word >> 32) % KNOWN_KEYS;
-    if (!(m->known_met >> at & 1)) {
-        m->known_met |= (uint16_t)(1u << at);
-        m->known_keys[at][0].dict = m->known_keys[at][1].dict = NULL;
-        m->known_keys[at][0].len = m->known_keys[at][1].len = 0;
-    }
-    return m->known_keys[at];
-}
-
 /* Six bits of a text that its length and its ends give. */
 static inline unsigned text_sign(struct upk_value v) {
     if (v.len == 0) return 0;
@@ -478,7 +440,7 @@ static bool few_distinct(struct machine *m, const struct upk_cell *c, uint32_t f
     for (uint32_t i = from; i < c->len; i += step) {
         const struct upk_value v = c->items[i];
         for (uint32_t k = 0; k < i; k += step) {
-            if (c->items[k].len == v.len && same_text(c->items[k].as.bytes, v.as.bytes, v.len))
+            if (c->items[k].len == v.len && text_same(c->items[k].as.bytes, v.as.bytes, v.len))
                 return fail_equal(m, v);
         }
     }
@@ -508,16 +470,11 @@ static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t fr
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     const uint32_t step = c->kind == UPK_DICT ? 2 : 1;
     uint32_t kinds = 0;
-    struct known_keys *known = NULL;
+    struct key_list *lists = NULL;
     if (step == 2) c->op = 0; /* its keys are others now */
-    if (m->policy && step == 2 && c->len && c->len / step <= SMALL && c->items[0].kind == UPK_STR) {
-        known = known_keys_of(m, c);
-        for (struct known_keys *k = known; k < known + 2; k++) {
-            if (!same_keys(c, k)) continue;
-            if (!k->number && m->key_lists < UINT8_MAX) k->number = ++m->key_lists;
-            c->op = k->number;
-            return true;
-        }
+    if (m->policy && step == 2 && c->len && c->len <= 2 * RECORD_PAIRS && c->items[0].kind == UPK_STR) {
+        lists = key_lists_of(m, c);
+        if (key_lists_have(m, c, lists)) return true;
     }
     for (uint32_t i = from; i < c->len; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) {
@@ -533,17 +490,12 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
                                        kind_word(c->kind));
     }
     if (!m->policy) return true;
-    if (c->len / step > SMALL) return keys_defer(m, c);
+    if (c->len > SMALL * step) return keys_defer(m, c);
     for (uint32_t i = 0; i < from; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) return nested_distinct(m, c, step);
-    if (kinds == 1 << UPK_STR && c->len / step <= FEW) {
-        if (!few_distinct(m, c, from, step)) return false;
-    } else if (!small_check(m, c, from, step)) {
-        return false;
-    }
-    if (known && kinds == 1 << UPK_STR) {
-        known[1] = known[0];
-        *known = (struct known_keys){.dict = c, .len = c->len};
-    }
-    return true;
+    const bool texts = kinds == 1 << UPK_STR;
+    const bool distinct =
+        texts && c->len <= FEW * step ? few_distinct(m, c, from, step) : small_check(m, c, from, step);
+    if (distinct && texts && lists) key_lists_note(m, c, lists);
+    return distinct;
 }

@@ -198,10 +198,9 @@ INLINE bool run(struct machine *m, const bool counting) {
             NEED(8);
             NODE();
             ROOM();
-            head = HEAD(UPK_FLOAT, 0, 0);
-            payload = be64(p);
+            value_store(sp++, HEAD(UPK_FLOAT, 0, 0), be64(p));
             p += 8;
-            goto push;
+            continue;
 
         case UPK_OP_SHORT_BINUNICODE:
             NEED(1);
@@ -217,11 +216,14 @@ INLINE bool run(struct machine *m, const bool counting) {
         unicode : {
             PAYLOAD(n);
             STRING_BUDGET(n);
-            bool ascii = ascii_short(p, n, m->end);
-            if (!ascii && !utf8_check(p, n, &ascii)) FAIL(machine_fail(m, UPK_ERR_UTF8));
+            head = HEAD(UPK_STR, VALUE_ASCII, n);
+            if (!ascii_short(p, n, m->end)) {
+                bool ascii;
+                if (!utf8_check(p, n, &ascii)) FAIL(machine_fail(m, UPK_ERR_UTF8));
+                if (!ascii) head = HEAD(UPK_STR, 0, n);
+            }
             NODE();
             ROOM();
-            head = HEAD(UPK_STR, ascii ? VALUE_ASCII : 0, n);
             payload = (uintptr_t)p;
             p += n;
             goto push;
@@ -320,12 +322,14 @@ INLINE bool run(struct machine *m, const bool counting) {
             break;
 
         case UPK_OP_APPEND:
-            POPS(1);
-            CALL(do_grow(m, UPK_LIST, m->sp - 1));
+            POPS(2);
+            STEP(do_append(m));
+            sp--;
             continue;
         case UPK_OP_SETITEM:
-            POPS(2);
-            CALL(do_grow(m, UPK_DICT, m->sp - 2));
+            POPS(3);
+            STEP(do_setitem(m));
+            sp -= 2;
             continue;
         case UPK_OP_APPENDS: CALL(do_grow_marked(m, UPK_LIST)); continue;
         case UPK_OP_SETITEMS: CALL(do_grow_marked(m, UPK_DICT)); continue;
@@ -501,15 +505,20 @@ INLINE bool run(struct machine *m, const bool counting) {
         case UPK_OP_NEWOBJ:
             POPS(2);
             NODE();
-            STEP(call_make(m, sp[-2], sp[-1], NULL, sp - 2));
-            sp--;
-            continue;
+            SAVE();
+            payload = (uintptr_t)call_make(m, sp[-2], sp[-1], NULL);
+            sp -= 2;
+            goto object;
         case UPK_OP_NEWOBJ_EX:
             POPS(3);
             NODE();
-            STEP(call_make(m, sp[-3], sp[-2], sp - 1, sp - 3));
-            sp -= 2;
-            continue;
+            SAVE();
+            payload = (uintptr_t)call_make(m, sp[-3], sp[-2], sp - 1);
+            sp -= 3;
+        object:
+            if (!payload) return false;
+            head = HEAD(UPK_OBJECT, 0, 0);
+            goto push;
         case UPK_OP_OBJ:
             NODE();
             ROOM();
@@ -546,8 +555,9 @@ INLINE bool run(struct machine *m, const bool counting) {
         /* Is it memoised at once, under the next key?  Then that is done here, without another turn of the loop. */
         if (p >= limit || m->memo_len >= m->memo_fast || m->ops_left == 0 || watching) continue;
         op = m->dispatch[*p];
+        n = 1;
         if (op == UPK_OP_MEMOIZE) {
-            n = 1;
+            /* as the newest protocols write it */
         } else if (op == UPK_OP_BINPUT && limit - p >= 2 && p[1] == m->memo_len) {
             n = 2;
         } else if (op == UPK_OP_LONG_BINPUT && limit - p >= 5 && le32(p + 1) == m->memo_len) {

@@ -1,4 +1,4 @@
-/* Between the loop over opcodes (loop.c) and what it calls (ints.c, steps.c).  For all: false or NULL after machine_fail.
+/* Between the loop over opcodes (loop.c) and what it calls (ints.c, steps.c, grow.c).  For all: false or NULL after machine_fail.
  *
  * Layer: private to the runtime.
  */
@@ -50,9 +50,6 @@ struct ends read_ints(struct machine *m, const uint8_t *p, struct upk_value *sp,
 
 bool do_proto(struct machine *m, unsigned number);
 bool do_collect(struct machine *m, unsigned kind);
-bool do_grow(struct machine *m, unsigned container, struct upk_value *from);
-/* With all that stands above the newest mark. */
-bool do_grow_marked(struct machine *m, unsigned container);
 bool do_stack_global(struct machine *m);
 bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
              size_t name_len);
@@ -62,6 +59,16 @@ bool do_buffer(struct machine *m, struct upk_value *out);
 bool do_readonly(struct machine *m);
 bool do_stop(struct machine *m);
 bool do_refused(struct machine *m);
+
+/* ---- grow.c */
+
+/* Those of one value and of one pair, which the loop takes off the stack, and has seen that something stands below. */
+bool do_append(struct machine *m);
+bool do_setitem(struct machine *m);
+/* With all that stands above the newest mark. */
+bool do_grow_marked(struct machine *m, unsigned container);
+
+/* ---- steps.c: stack and marks */
 
 /* Room for more values; m->sp moves along. */
 bool stack_grow(struct machine *m);

@@ -1,12 +1,13 @@
 /* The pickle machine's state and the parts it is made of.
  *
  *   machine.c   its life, and which opcodes are allowed
- *   loop.c      the loop over opcodes; ints.c and steps.c what it calls
+ *   loop.c      the loop over opcodes; ints.c, steps.c and grow.c what it calls
  *   input.c     more of a stream that comes piece by piece
  *   cells.c     containers: making and filling them
  *   reader.c    text arguments of protocols 0 and 1
  *   memo.c      the memo
  *   hash.c      hashing under a secret
+ *   key_lists.c keys of dicts that repeat
  *   keys.c      keys of dicts and members of sets: hashable, none twice
  *   call.c      names, calls, BUILD
  *   resolve.c   names without a row, which the host is asked for
@@ -26,7 +27,8 @@
 
 #include "doc.h"
 
-enum { STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KNOWN_KEYS = 16 /* pairs */ };
+enum { STACK_FIRST = 64, MARKS_FIRST = 16, MEMO_FIRST = 64, KEY_LISTS = 16 /* pairs */ };
+enum { RECORD_PAIRS = 32 };    /* of a dict whose keys are looked for among those of earlier ones */
 enum { NAMES_LISTED = 8 };     /* so many names are looked through one by one; more are hashed */
 enum { DISPATCH_NEWER = 254 }; /* in machine.dispatch: a known opcode of a later protocol than the stream's */
 
@@ -68,7 +70,7 @@ struct name_slot { /* of the table of names met */
     struct global *global; /* NULL: free */
 };
 
-struct known_keys {              /* a dict of str keys that was checked */
+struct key_list {                /* of a dict of str keys that was checked */
     const struct upk_cell *dict; /* NULL: free */
     uint32_t len;                /* as it was checked */
     uint8_t number;              /* upk_cell.op of others that have its keys; 0: there is none yet */
@@ -110,9 +112,10 @@ struct machine {
 
     struct upk_cell **pending; /* large dicts and sets whose keys are checked at STOP */
     size_t pending_len, pending_cap;
-    uint16_t known_met; /* of known_keys, a bit for each that was set */
-    uint8_t key_lists;  /* numbers given to them */
-    bool shares;        /* some value was taken from the memo, or doubled */
+    uint16_t lists_met;            /* of key_lists, a bit for each pair that was set */
+    uint8_t list_numbers;          /* given to them */
+    uint8_t list_of[RECORD_PAIRS]; /* by number of pairs - 1: the place + 1 of the one met last; 0: none */
+    bool shares;                   /* some value was taken from the memo, or doubled */
 
     struct upk_cell **work; /* scratch worklist */
     size_t work_len, work_cap;
@@ -140,9 +143,9 @@ struct machine {
     struct upk_value stack_room[STACK_FIRST], memo_room[MEMO_FIRST];
     uint32_t marks_room[MARKS_FIRST];
     struct name_slot names_room[NAMES_LISTED];
-    struct known_keys known_keys[KNOWN_KEYS][2];
+    struct key_list key_lists[KEY_LISTS][2];
 };
-_Static_assert(KNOWN_KEYS <= 16, "known_met has a bit for each");
+_Static_assert(KEY_LISTS <= 16, "lists_met has a bit for each");
 
 static inline uint64_t memo_count(const struct machine *m) {
     return m->memo_len - m->memo_gaps + m->sparse_count;
@@ -250,6 +253,26 @@ bool keys_check_pending(struct machine *m);
 /* At STOP: those that were put off. */
 static inline bool keys_finish(struct machine *m) { return m->pending_len == 0 || keys_check_pending(m); }
 void keys_free(struct machine *m);
+
+/* Lists of keys: where that of such a dict would be, in one of two places.  The dict is of 1 to RECORD_PAIRS pairs, the first key a
+ * STR, under a policy. */
+struct key_list *key_lists_of(struct machine *m, const struct upk_cell *c);
+/* Are its keys on either list?  Then no two are equal, and it has the list's number. */
+bool key_lists_have(struct machine *m, struct upk_cell *c, struct key_list *lists);
+/* They are not, and were checked: all are STR. */
+void key_lists_note(struct machine *m, const struct upk_cell *c, struct key_list *lists);
+static inline void key_list_point(struct machine *m, const struct key_list *l) {
+    m->list_of[l->len / 2 - 1] = (uint8_t)(l - m->key_lists[0] + 1);
+}
+/* The list of n / 2 keys that was met last; NULL: none. */
+static inline struct key_list *key_list_of_length(struct machine *m, size_t n) {
+    struct key_list *const l = m->key_lists[0] + m->list_of[n / 2 - 1] - 1;
+    return m->list_of[n / 2 - 1] && l->len == n ? l : NULL;
+}
+static inline void key_list_number(struct machine *m, struct upk_cell *c, struct key_list *l) {
+    if (!l->number && m->list_numbers < UINT8_MAX) l->number = ++m->list_numbers;
+    c->op = l->number;
+}
 enum { KEY_BYTES_A_VALUE = 64 }; /* so many bytes of text in a key cost as much as a value */
 /* Names as keys: same_name.c. */
 bool names_equal(const struct machine *m, const struct global *x, const struct global *y);
@@ -269,8 +292,8 @@ static inline bool row_asks(const struct upk_policy *p, uint32_t row) {
     if (row == 0) return true;
     return p->open_count > 1 && p->rows[row].form_count == 0 && p->rows[row].special == UPK_SPECIAL_NONE;
 }
-bool call_make(struct machine *m, struct upk_value callee, struct upk_value args, const struct upk_value *kw,
-               struct upk_value *out);
+struct upk_cell *call_make(struct machine *m, struct upk_value callee, struct upk_value args,
+                           const struct upk_value *kw);
 bool call_build(struct machine *m, struct upk_value target, struct upk_value state);
 /* Steps that grow a container or an object: n values (a multiple of two for pairs). */
 bool call_grow(struct machine *m, struct upk_value target, unsigned container, const struct upk_value *v,

@@ -1,4 +1,4 @@
-/* What opcodes do that the loop does not do in line: stack and marks, collecting and growing, names and calls, the ends.
+/* What opcodes do that the loop does not do in line: stack and marks, collecting, names and calls, the ends.
  *
  * Each leaves the stack as it should be, and returns false after failing.
  * Sources: Lib/pickletools.py, Modules/_pickle.c for the meaning of each opcode; PEP 307, 3154, 574.
@@ -90,61 +90,6 @@ bool do_collect(struct machine *m, unsigned kind) {
     return true;
 }
 
-/* One value for a list, or one pair with a str for key for a dict, that has nothing yet and was used nowhere: no key to compare
- * with, no mark to heed.  Nested containers come so, and 90 instructions are a third of what the general way takes. */
-static bool is_first(const struct machine *m, const struct upk_cell *c, const struct upk_value *v, size_t n) {
-    if (n > 2 || c->cap | c->flags || m->budgets[UPK_BUDGET_ITEMS] == 0) return false;
-    return c->kind == UPK_LIST ? n == 1 : c->kind == UPK_DICT && n == 2 && v[0].kind == UPK_STR;
-}
-
-static bool grow_first(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
-    struct upk_value *items = mem_alloc(&m->doc->mem, n * sizeof *items);
-    if (!items) return machine_fail_memory(m);
-    const struct upk_value last = v[n - 1];
-    items[0] = v[0];
-    items[n - 1] = last;
-    c->items = items;
-    c->len = c->cap = (uint32_t)n;
-    c->index = m->events < UINT32_MAX ? (uint32_t)m->events : UINT32_MAX;
-    c->size = 1 + (uint32_t)n;
-    c->depth = 2;
-    if (m->most_items == 0) m->most_items = 1;
-    if (ODD_KINDS >> last.kind & 1) c->flags |= CELL_ODD;
-    if (!kind_is_compound(last.kind)) return true;
-    c->flags |= CELL_HAS_CELL;
-    absorb_cell(c, last);
-    if (c->flags & CELL_ABSORBED) m->doc->stale = true; /* by itself */
-    return true;
-}
-
-static bool container_grow(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
-    if (is_first(m, c, v, n)) return grow_first(m, c, v, n);
-    if (c->flags & (CELL_FROZEN | CELL_HARD) && m->policy) {
-        return machine_fail_detail(m, c->flags & CELL_FROZEN ? UPK_ERR_LATE_CHANGE : UPK_ERR_INCOMPLETE,
-                                   "%s on a %s", upk_op_name(m->op), kind_word(c->kind));
-    }
-    const uint32_t from = c->len;
-    if (!cell_extend(m, c, v, n)) return false;
-    return c->kind == UPK_LIST || keys_check(m, c, from);
-}
-
-bool do_grow(struct machine *m, unsigned container, struct upk_value *from) {
-    const size_t n = (size_t)(m->sp - from);
-    if (from == fence(m)) return fail_pop(m);
-    if (container == UPK_DICT && n % 2) return machine_fail(m, UPK_ERR_ODD);
-    const struct upk_value target = from[-1];
-    const bool done = target.kind == container ? container_grow(m, target.as.cell, from, n)
-                                               : call_grow(m, target, container, from, n);
-    if (!done) return false;
-    m->sp = from;
-    return true;
-}
-
-bool do_grow_marked(struct machine *m, unsigned container) {
-    struct upk_value *from = mark_pop(m);
-    return from && do_grow(m, container, from);
-}
-
 bool do_stack_global(struct machine *m) {
     if (m->sp - fence(m) < 2) return fail_pop(m);
     struct upk_value module = m->sp[-2], name = m->sp[-1];
@@ -159,25 +104,27 @@ bool do_stack_global(struct machine *m) {
 
 bool do_inst(struct machine *m, const uint8_t *module, size_t module_len, const uint8_t *name,
              size_t name_len) {
-    struct upk_value callee, made;
+    struct upk_value callee;
     if (!name_push(m, module, module_len, name, name_len, &callee)) return false;
     struct upk_value *from = mark_pop(m);
     if (!from) return false;
     struct upk_cell *args = tuple_new(m, from, (size_t)(m->sp - from));
-    if (!args || !call_make(m, callee, value_of_cell(args), NULL, &made)) return false;
+    struct upk_cell *const made = args ? call_make(m, callee, value_of_cell(args), NULL) : NULL;
+    if (!made) return false;
     m->sp = from;
-    *m->sp++ = made;
+    *m->sp++ = value_of_cell(made);
     return true;
 }
 
 bool do_obj(struct machine *m) {
-    struct upk_value *from = mark_pop(m), made;
+    struct upk_value *from = mark_pop(m);
     if (!from) return false;
     if (from == m->sp) return machine_fail(m, UPK_ERR_NO_CLASS);
     struct upk_cell *args = tuple_new(m, from + 1, (size_t)(m->sp - from - 1));
-    if (!args || !call_make(m, *from, value_of_cell(args), NULL, &made)) return false;
+    struct upk_cell *const made = args ? call_make(m, *from, value_of_cell(args), NULL) : NULL;
+    if (!made) return false;
     m->sp = from;
-    *m->sp++ = made;
+    *m->sp++ = value_of_cell(made);
     return true;
 }
 

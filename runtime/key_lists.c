@@ -1,0 +1,49 @@
+/* Lists of keys that were seen before.  Records repeat: the same str keys in the same order; their list was checked once, and has a
+ * number by which matching remembers what the keys are.
+ *
+ * Layer: runtime, under keys.c and grow.c.
+ */
+#include "machine.h"
+
+/* The keys of a dict that was found in order are compared by place with those of an earlier one that was; members only ever get
+ * more, so the earlier ones are still there. */
+static bool has_keys_of(const struct upk_cell *c, const struct key_list *list) {
+    if (list->len != c->len || list->dict == c) return false;
+    const struct upk_value *a = c->items, *b = list->dict->items;
+    uint64_t differ = 0;
+    for (uint32_t i = 0; i < c->len; i += 2) {
+        if (a[i].kind != UPK_STR || a[i].len != b[i].len) return false;
+        differ |= (uint64_t)(uintptr_t)a[i].as.bytes ^ (uint64_t)(uintptr_t)b[i].as.bytes;
+    }
+    if (!differ) return true; /* they come from the memo */
+    for (uint32_t i = 0; i < c->len; i += 2)
+        if (!text_same(a[i].as.bytes, b[i].as.bytes, a[i].len)) return false;
+    return true;
+}
+
+struct key_list *key_lists_of(struct machine *m, const struct upk_cell *c) {
+    const struct upk_value first = c->items[0];
+    const uint64_t word = (text_word(first.as.bytes, first.len) ^ c->len) * UINT64_C(0x9e3779b97f4a7c15);
+    const unsigned at = (unsigned)(word >> 32) % KEY_LISTS;
+    if (!(m->lists_met >> at & 1)) {
+        m->lists_met |= (uint16_t)(1u << at);
+        m->key_lists[at][0] = m->key_lists[at][1] = (struct key_list){0};
+    }
+    return m->key_lists[at];
+}
+
+bool key_lists_have(struct machine *m, struct upk_cell *c, struct key_list *lists) {
+    for (struct key_list *l = lists; l < lists + 2; l++) {
+        if (!has_keys_of(c, l)) continue;
+        key_list_number(m, c, l);
+        key_list_point(m, l);
+        return true;
+    }
+    return false;
+}
+
+void key_lists_note(struct machine *m, const struct upk_cell *c, struct key_list *lists) {
+    lists[1] = lists[0];
+    *lists = (struct key_list){.dict = c, .len = c->len};
+    key_list_point(m, lists);
+}
