@@ -322,7 +322,8 @@ static bool fail_row_step(struct machine *m, uint32_t row, uint32_t row_flag, co
 }
 
 /* May this object take the step now?  (policy only) */
-static bool may_step_now(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
+__attribute__((cold)) static bool may_step_now(struct machine *m, const struct object *o, uint32_t row_flag,
+                                               const char *what) {
     if (o->cell.flags & CELL_NORMAL) {
         struct upk_value v = value_of_cell((struct upk_cell *)(uintptr_t)&o->cell);
         if (o->more->value.kind == UPK_GLOBAL) return fail_step(m, what, v);
@@ -336,7 +337,7 @@ static bool may_step_now(struct machine *m, const struct object *o, uint32_t row
     return true;
 }
 
-static bool may_step(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
+static inline bool may_step(struct machine *m, const struct object *o, uint32_t row_flag, const char *what) {
     const bool may = !(o->cell.flags & (CELL_NORMAL | CELL_BUILT | CELL_HARD)) &&
                      m->policy->rows[o->cell.len].flags & row_flag;
     return may || may_step_now(m, o, row_flag, what);

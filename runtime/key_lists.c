@@ -24,12 +24,13 @@ static bool has_keys_of(const struct upk_cell *c, const struct key_list *list) {
 struct key_list *key_lists_of(struct machine *m, const struct upk_cell *c) {
     const struct upk_value first = c->items[0];
     const uint64_t word = (text_word(first.as.bytes, first.len) ^ c->len) * UINT64_C(0x9e3779b97f4a7c15);
-    const unsigned at = (unsigned)(word >> 32) % KEY_LISTS;
-    if (!(m->lists_met >> at & 1)) {
-        m->lists_met |= (uint16_t)(1u << at);
-        m->key_lists[at][0] = m->key_lists[at][1] = (struct key_list){0};
+    const unsigned pair = (unsigned)(word >> 32) % KEY_LISTS;
+    struct key_list *const lists = &m->key_lists[2 * pair];
+    if (!(m->lists_met >> pair & 1)) {
+        m->lists_met |= (uint16_t)(1u << pair);
+        lists[0] = lists[1] = (struct key_list){0};
     }
-    return m->key_lists[at];
+    return lists;
 }
 
 bool key_lists_have(struct machine *m, struct upk_cell *c, struct key_list *lists) {

@@ -143,7 +143,7 @@ struct machine {
     struct upk_value stack_room[STACK_FIRST], memo_room[MEMO_FIRST];
     uint32_t marks_room[MARKS_FIRST];
     struct name_slot names_room[NAMES_LISTED];
-    struct key_list key_lists[KEY_LISTS][2];
+    struct key_list key_lists[2 * KEY_LISTS];
 };
 _Static_assert(KEY_LISTS <= 16, "lists_met has a bit for each");
 
@@ -262,12 +262,12 @@ bool key_lists_have(struct machine *m, struct upk_cell *c, struct key_list *list
 /* They are not, and were checked: all are STR. */
 void key_lists_note(struct machine *m, const struct upk_cell *c, struct key_list *lists);
 static inline void key_list_point(struct machine *m, const struct key_list *l) {
-    m->list_of[l->len / 2 - 1] = (uint8_t)(l - m->key_lists[0] + 1);
+    m->list_of[l->len / 2 - 1] = (uint8_t)(l - m->key_lists + 1);
 }
 /* The list of n / 2 keys that was met last; NULL: none. */
 static inline struct key_list *key_list_of_length(struct machine *m, size_t n) {
-    struct key_list *const l = m->key_lists[0] + m->list_of[n / 2 - 1] - 1;
-    return m->list_of[n / 2 - 1] && l->len == n ? l : NULL;
+    const unsigned place = m->list_of[n / 2 - 1];
+    return place && m->key_lists[place - 1].len == n ? &m->key_lists[place - 1] : NULL;
 }
 static inline void key_list_number(struct machine *m, struct upk_cell *c, struct key_list *l) {
     if (!l->number && m->list_numbers < UINT8_MAX) l->number = ++m->list_numbers;

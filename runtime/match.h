@@ -177,6 +177,20 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key);
 /* The next value of a dict that must be proved for a record type, or the verdict on those that are left. */
 enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct cursor *c,
                     struct part *part);
+/* Where what such a dict's keys are is noted; NULL: it is not. */
+static inline const struct record_memo *record_noted(const struct matcher *m, const struct upk_cell *dict,
+                                                     uint32_t type) {
+    const struct record_memo *const memo = &m->rare.records[(dict->op + type) % RECORD_MEMOS];
+    if (dict->op == 0 || dict->len > 2 * RECORD_KEYS || !(m->ready & MEMOS_OF_RECORDS)) return NULL;
+    return memo->keys == dict->op && memo->type == type ? memo : NULL;
+}
+/* All values are of kinds that are taken without a look. */
+static inline bool record_is_sure(const struct upk_cell *dict, const struct record_memo *memo) {
+    const struct upk_value *v = dict->items;
+    for (uint32_t i = 0; i < dict->len / 2; i++)
+        if (!(memo->of[i].kinds >> v[2 * i + 1].kind & 1)) return false;
+    return true;
+}
 /* The verdict on a dict of which no value can be left open. */
 enum fit flat_record_fits(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct part *part);
 

@@ -8,8 +8,7 @@
 
 #include "check.h"
 
-static struct matcher *matcher_of(struct upk_doc *doc) {
-    if (doc->matcher) return doc->matcher;
+__attribute__((noinline)) static struct matcher *matcher_new(struct upk_doc *doc) {
     struct matcher *m = mem_resize(&doc->mem, NULL, 0, sizeof *m);
     if (!m) return NULL;
     matcher_init(m, doc);
@@ -17,11 +16,16 @@ static struct matcher *matcher_of(struct upk_doc *doc) {
     return doc->matcher = m;
 }
 
+/* How an object was made, as far as bars of forms look at that where it has no `more`. */
+static inline uint64_t how_made(const struct object *o) {
+    const uint32_t steps = CELL_BUILT | CELL_DID_ITEMS | CELL_DID_PAIRS | CELL_DID_ADDS;
+    return (uint64_t)o->args->len << 32 | (o->cell.flags & steps) << 8 | o->cell.index;
+}
+
 /* No bar of the form stops this object, which has no `more`. */
 static inline bool no_bar(struct matcher *m, const struct object *o, uint32_t form,
                           const struct upk_form *f) {
-    const uint32_t steps = CELL_BUILT | CELL_DID_ITEMS | CELL_DID_PAIRS | CELL_DID_ADDS;
-    const uint64_t made = (uint64_t)o->args->len << 32 | (o->cell.flags & steps) << 8 | o->cell.index;
+    const uint64_t made = how_made(o);
     struct made_memo *const memo = &m->made[form % MADE_MEMOS];
     if (memo->form == form && memo->made == made) return true;
     if (form_bars(m, o, f) != BAR_NONE) return false;
@@ -50,7 +54,8 @@ static bool few_members_fit(struct matcher *m, struct upk_value state, uint32_t 
 }
 
 /* Arguments and a state that are decided at once, as a rule.  False says nothing. */
-static inline bool plainly_fits(struct matcher *m, const struct object *o, uint32_t form, uint64_t *in_vain) {
+__attribute__((always_inline)) static inline bool plainly_fits(struct matcher *m, const struct object *o,
+                                                               uint32_t form, uint64_t *in_vain) {
     const struct upk_form *f = &m->policy->forms[form];
     if (o->more || f->kw || !no_bar(m, o, form, f)) return false;
     m->pairs++;
@@ -67,31 +72,77 @@ static inline bool plainly_fits(struct matcher *m, const struct object *o, uint3
     return flat_record_fits(m, o->state.as.cell, f->state, &part) == FIT_YES && m->pairs <= m->budget;
 }
 
-static enum fit form_fits(struct matcher *m, struct object *o, uint32_t form) {
+/* The form fits, and its check holds, if it has one; else the document is refused at STOP. */
+static inline void settle(struct matcher *m, struct object *o, uint32_t form) {
+    if (m->policy->forms[form].check && !check_object(m, o, form, NULL, 0)) return;
+    o->cell.cap = form;
+    m->doc->unjudged--;
+}
+
+/* Where that says nothing, nothing counts of what was tried but what was in vain. */
+__attribute__((always_inline)) static inline bool plain_fit(struct matcher *m, const struct object *o,
+                                                            uint32_t form) {
     const uint64_t pairs = m->pairs;
     uint64_t in_vain = 0;
-    if (plainly_fits(m, o, form, &in_vain)) return FIT_YES;
+    if (plainly_fits(m, o, form, &in_vain)) return true;
     m->pairs = pairs + in_vain;
+    return false;
+}
+
+static enum fit goal_fit(struct matcher *m, struct object *o, uint32_t form) {
     const struct goal g = {.cell = &o->cell, .index = form, .what = GOAL_FORM};
     struct cursor all = {0};
     struct part part;
     return goal_next(m, &g, &all, &part);
 }
 
+/* The first form did not fit plainly. */
+__attribute__((noinline)) static void match_forms(struct matcher *m, struct object *o,
+                                                  const struct upk_row *row) {
+    uint32_t form = row->first_form;
+    enum fit fit = goal_fit(m, o, form);
+    while (fit == FIT_NO && ++form < row->first_form + row->form_count)
+        fit = plain_fit(m, o, form) ? FIT_YES : goal_fit(m, o, form);
+    if (fit == FIT_YES) settle(m, o, form);
+}
+
+/* Apart, so that what comes before needs nothing of what is saved for it. */
+__attribute__((noinline)) static void match_first(struct matcher *m, struct object *o,
+                                                  const struct upk_row *row) {
+    m->any_at_once = !m->doc->stale && !m->doc->used_up;
+    if (plain_fit(m, o, row->first_form)) {
+        settle(m, o, row->first_form);
+    } else {
+        match_forms(m, o, row);
+    }
+}
+
+/* An object made like one before, without arguments and with a state of single values under keys that are known: what plainly_fits
+ * says of it, in half as many instructions. */
+static inline bool is_sure_record(struct matcher *m, const struct object *o, uint32_t form) {
+    if (o->state.kind != UPK_DICT || o->args->len) return false;
+    const struct upk_form *const f = &m->policy->forms[form];
+    const struct made_memo *const made = &m->made[form % MADE_MEMOS];
+    if (f->kw) return false;
+    if (made->form != form || made->made != how_made(o)) return false;
+    const struct upk_cell *const state = o->state.as.cell;
+    const struct record_memo *const memo = record_noted(m, state, f->state);
+    const uint64_t pairs = 2 + state->len / 2;
+    if (!memo || state->flags & CELL_HAS_CELL || pairs > m->budget - m->pairs) return false;
+    if (!record_is_sure(state, memo)) return false;
+    m->pairs += pairs;
+    return true;
+}
+
 bool match_early(struct upk_doc *doc, struct object *o) {
-    struct matcher *m = matcher_of(doc);
+    struct matcher *m = doc->matcher ? doc->matcher : matcher_new(doc);
     if (!m) return false;
     if (m->pairs > m->budget) return true; /* match_document says so */
-    m->any_at_once = !doc->stale && !doc->used_up;
     const struct upk_row *row = &m->policy->rows[o->cell.len];
-    for (uint32_t form = row->first_form; form < row->first_form + row->form_count; form++) {
-        const enum fit fit = form_fits(m, o, form);
-        if (fit == FIT_OPEN) break;
-        if (fit == FIT_NO) continue;
-        if (m->policy->forms[form].check && !check_object(m, o, form, NULL, 0)) break; /* refused at STOP */
-        o->cell.cap = form;
-        doc->unjudged--;
-        break;
+    if (is_sure_record(m, o, row->first_form)) {
+        settle(m, o, row->first_form);
+    } else {
+        match_first(m, o, row);
     }
     return true;
 }

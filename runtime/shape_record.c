@@ -33,15 +33,11 @@ uint32_t record_field(struct matcher *m, uint32_t type, struct upk_value key) {
     return found;
 }
 
-/* Where what such a dict's keys are is noted, or may be; NULL: nowhere. */
+/* Where what such a dict's keys are may be noted; NULL: nowhere. */
 static struct record_memo *memo_of(struct matcher *m, const struct upk_cell *dict, uint32_t type) {
     if (dict->op == 0 || dict->len > 2 * RECORD_KEYS) return NULL;
     struct record_memo *const memos = memos_of(m, MEMOS_OF_RECORDS, m->rare.records, sizeof m->rare.records);
     return &memos[(dict->op + type) % RECORD_MEMOS];
-}
-
-static bool is_noted(const struct record_memo *memo, const struct upk_cell *dict, uint32_t type) {
-    return memo && memo->keys == dict->op && memo->type == type;
 }
 
 /* What was found for a dict that fits. */
@@ -58,14 +54,6 @@ static void record_note(struct matcher *m, const struct upk_cell *dict, uint32_t
     }
 }
 
-/* All values are of kinds that are taken without a look. */
-static bool all_sure(const struct upk_cell *dict, const struct record_memo *memo) {
-    const struct upk_value *v = dict->items;
-    for (uint32_t i = 0; i < dict->len / 2; i++)
-        if (!(memo->of[i].kinds >> v[2 * i + 1].kind & 1)) return false;
-    return true;
-}
-
 static uint32_t required_fields(const struct matcher *m, const struct upk_type *t) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < t->b; i++) n += !m->policy->fields[t->a + i].optional;
@@ -76,9 +64,9 @@ static uint32_t required_fields(const struct matcher *m, const struct upk_type *
  * value may be a record too. */
 static uint32_t type_of_value(struct matcher *m, const struct upk_cell *dict, uint32_t type, size_t at,
                               bool *required) {
-    const struct record_memo *const memo = memo_of(m, dict, type);
+    const struct record_memo *const memo = record_noted(m, dict, type);
     *required = false;
-    if (is_noted(memo, dict, type)) {
+    if (memo) {
         *required = memo->required >> at / 2 & 1;
         return memo->of[at / 2].type;
     }
@@ -103,17 +91,17 @@ enum fit next_field(struct matcher *m, const struct upk_cell *dict, uint32_t typ
         c->at += 2;
         if (fit == FIT_OPEN) return FIT_OPEN;
     }
-    struct record_memo *const memo = memo_of(m, dict, type);
-    if (is_noted(memo, dict, type)) return FIT_YES;
+    if (record_noted(m, dict, type)) return FIT_YES;
     if (c->found != required_fields(m, &m->policy->types[type])) return FIT_NO;
+    struct record_memo *const memo = memo_of(m, dict, type);
     if (memo) record_note(m, dict, type, memo);
     return FIT_YES;
 }
 
 enum fit flat_record_fits(struct matcher *m, const struct upk_cell *dict, uint32_t type, struct part *part) {
-    const struct record_memo *const memo = memo_of(m, dict, type);
+    const struct record_memo *const memo = record_noted(m, dict, type);
     const uint64_t pairs = dict->len / 2;
-    if (is_noted(memo, dict, type) && add_saturated(m->pairs, pairs) <= m->budget && all_sure(dict, memo)) {
+    if (memo && add_saturated(m->pairs, pairs) <= m->budget && record_is_sure(dict, memo)) {
         m->pairs += pairs;
         return FIT_YES;
     }
