@@ -48,6 +48,12 @@ static inline uint64_t text_word(const uint8_t *p, size_t n) {
     return w;
 }
 
+/* Six bits of a text that its length and its ends give. */
+static inline unsigned text_sign(const uint8_t *p, uint32_t n) {
+    if (n == 0) return 0;
+    return (n * 9 + p[0] * 5u + p[n - 1]) & 63;
+}
+
 /* Are n bytes the same?  In line for names and keys, most of which are short. */
 static inline bool text_same(const uint8_t *a, const uint8_t *b, size_t n) {
     if (n > 16) return memcmp(a, b, n) == 0;

@@ -96,9 +96,7 @@ static struct upk_doc *doc_new(const struct upk_policy *policy, const struct upk
 }
 
 void upk_doc_free(struct upk_doc *doc) {
-    if (!doc) return;
-    struct mem mem = doc->mem;
-    mem_free(&mem);
+    if (doc) mem_free(&doc->mem);
 }
 
 /* Copy bytes into the document; *bytes is then the copy. */

@@ -56,22 +56,34 @@ static inline bool grow_by_one(struct machine *m, struct upk_cell *c, const stru
     return true;
 }
 
-/* Copy pairs; returns their kinds as a set of bits.  *alike: their keys are those of `like`, by address. */
+/* Copy pairs; returns the kinds of their values as a set of bits.  *alike: their keys are those of a list, by address. */
 static inline uint32_t pairs_copy(struct upk_value *to, const struct upk_value *from, size_t n,
-                                  const struct upk_value *like, bool *alike) {
-    uint32_t kinds = 0;
+                                  const struct upk_value *list, bool *alike) {
+    uint32_t values = 0;
     uint64_t heads = 0, places = 0, a[2], b[2];
     for (size_t i = 0; i < n; i += 2) {
         memcpy(a, &from[i], sizeof a);
-        memcpy(b, &like[i], sizeof b);
+        memcpy(b, &list[i], sizeof b);
         heads |= a[0] ^ b[0];
         places |= a[1] ^ b[1];
         to[i] = from[i];
         to[i + 1] = from[i + 1];
-        kinds |= 1u << from[i + 1].kind;
+        values |= 1u << from[i + 1].kind;
     }
     *alike = !((heads & HEAD(0xff, 0, UINT32_MAX)) | places);
+    return values;
+}
+
+static inline uint32_t key_kinds(const struct upk_value *v, size_t n) {
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < n; i += 2) kinds |= 1u << v[i].kind;
     return kinds;
+}
+
+/* The container below v, if it has nothing yet and was used nowhere. */
+static inline struct upk_cell *fresh(unsigned container, const struct upk_value *v) {
+    const struct upk_value target = v[-1];
+    return target.kind == container && !(target.as.cell->cap | target.as.cell->flags) ? target.as.cell : NULL;
 }
 
 /* The pairs of a dict, as records come: their keys are most often those of an earlier dict. */
@@ -80,21 +92,18 @@ static inline bool grow_record(struct machine *m, struct upk_cell *c, const stru
     if (!items) return grow(m, UPK_DICT, v, n);
     struct key_list *const like = key_list_of_length(m, n);
     bool alike = false;
-    const uint32_t kinds =
-        like ? pairs_copy(items, v, n, like->dict->items, &alike) : values_copy(items, v, n);
+    uint32_t kinds = like ? pairs_copy(items, v, n, like->dict->items, &alike) : values_copy(items, v, n);
+    const uint32_t keys = alike ? 1 << UPK_STR : key_kinds(items, n);
+    kinds |= keys;
     if (kinds & (ODD_KINDS | COMPOUND_KINDS)) {
         absorb_each(c, items, n, kinds);
         if (c->flags & CELL_ABSORBED) m->doc->stale = true;
     }
-    if (!alike) return keys_check(m, c, 0);
-    key_list_number(m, c, like);
-    return true;
-}
-
-/* The container below v, if it has nothing yet and was used nowhere. */
-static inline struct upk_cell *fresh(unsigned container, const struct upk_value *v) {
-    const struct upk_value target = v[-1];
-    return target.kind == container && !(target.as.cell->cap | target.as.cell->flags) ? target.as.cell : NULL;
+    if (alike) {
+        key_list_number(m, c, like);
+        return true;
+    }
+    return m->policy && keys == 1 << UPK_STR ? keys_check_record(m, c) : keys_check(m, c, 0);
 }
 
 bool do_append(struct machine *m) {

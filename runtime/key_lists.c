@@ -7,9 +7,8 @@
 
 /* The keys of a dict that was found in order are compared by place with those of an earlier one that was; members only ever get
  * more, so the earlier ones are still there. */
-static bool has_keys_of(const struct upk_cell *c, const struct key_list *list) {
-    if (list->len != c->len || list->dict == c) return false;
-    const struct upk_value *a = c->items, *b = list->dict->items;
+__attribute__((noinline)) static bool same_keys(const struct upk_cell *c, const struct upk_cell *known) {
+    const struct upk_value *a = c->items, *b = known->items;
     uint64_t differ = 0;
     for (uint32_t i = 0; i < c->len; i += 2) {
         if (a[i].kind != UPK_STR || a[i].len != b[i].len) return false;
@@ -23,8 +22,7 @@ static bool has_keys_of(const struct upk_cell *c, const struct key_list *list) {
 
 struct key_list *key_lists_of(struct machine *m, const struct upk_cell *c) {
     const struct upk_value first = c->items[0];
-    const uint64_t word = (text_word(first.as.bytes, first.len) ^ c->len) * UINT64_C(0x9e3779b97f4a7c15);
-    const unsigned pair = (unsigned)(word >> 32) % KEY_LISTS;
+    const unsigned pair = (text_sign(first.as.bytes, first.len) + c->len * 3) % KEY_LISTS;
     struct key_list *const lists = &m->key_lists[2 * pair];
     if (!(m->lists_met >> pair & 1)) {
         m->lists_met |= (uint16_t)(1u << pair);
@@ -35,7 +33,7 @@ struct key_list *key_lists_of(struct machine *m, const struct upk_cell *c) {
 
 bool key_lists_have(struct machine *m, struct upk_cell *c, struct key_list *lists) {
     for (struct key_list *l = lists; l < lists + 2; l++) {
-        if (!has_keys_of(c, l)) continue;
+        if (l->len != c->len || l->dict == c || !same_keys(c, l->dict)) continue;
         key_list_number(m, c, l);
         key_list_point(m, l);
         return true;

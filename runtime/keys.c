@@ -421,22 +421,7 @@ static unsigned short_hash(struct machine *m, struct upk_value v) {
     return (unsigned)(h >> 56);
 }
 
-/* Six bits of a text that its length and its ends give. */
-static inline unsigned text_sign(struct upk_value v) {
-    if (v.len == 0) return 0;
-    return (v.len * 9 + v.as.bytes[0] * 5u + v.as.bytes[v.len - 1]) & 63;
-}
-
-/* A few texts are compared with each other where not all of them are told apart by their signs: most differ in length, or in the
- * first of their bytes. */
-static bool few_distinct(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step) {
-    uint64_t seen = 0, again = 0;
-    for (uint32_t i = 0; i < c->len; i += step) {
-        const uint64_t bit = UINT64_C(1) << text_sign(c->items[i]);
-        again |= seen & bit;
-        seen |= bit;
-    }
-    if (!again) return true;
+static bool texts_compare(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step) {
     for (uint32_t i = from; i < c->len; i += step) {
         const struct upk_value v = c->items[i];
         for (uint32_t k = 0; k < i; k += step) {
@@ -445,6 +430,18 @@ static bool few_distinct(struct machine *m, const struct upk_cell *c, uint32_t f
         }
     }
     return true;
+}
+
+/* A few texts are compared with each other where not all of them are told apart by their signs: most differ in length, or in the
+ * first of their bytes. */
+static inline bool few_distinct(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step) {
+    uint64_t seen = 0, again = 0;
+    for (uint32_t i = 0; i < c->len; i += step) {
+        const uint64_t bit = UINT64_C(1) << text_sign(c->items[i].as.bytes, c->items[i].len);
+        again |= seen & bit;
+        seen |= bit;
+    }
+    return !again || texts_compare(m, c, from, step);
 }
 
 /* The members from `from` on are new: each differs from all before it. */
@@ -465,6 +462,20 @@ static bool small_check(struct machine *m, const struct upk_cell *c, uint32_t fr
         seen[h >> 6] |= bit;
     }
     return fail_over(m, UPK_BUDGET_EXPANDED, m->key_work);
+}
+
+/* The same of strs alone; those of a dict that may have a list of them are put on it. */
+static inline bool texts_check(struct machine *m, const struct upk_cell *c, uint32_t from, uint32_t step,
+                               struct key_list *lists) {
+    const bool few = c->len <= FEW * step;
+    const bool distinct = few ? few_distinct(m, c, from, step) : small_check(m, c, from, step);
+    if (distinct && lists) key_lists_note(m, c, lists);
+    return distinct;
+}
+
+bool keys_check_record(struct machine *m, struct upk_cell *c) {
+    struct key_list *const lists = key_lists_of(m, c);
+    return key_lists_have(m, c, lists) || texts_check(m, c, 0, 2, lists);
 }
 
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
@@ -493,9 +504,5 @@ bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from) {
     if (c->len > SMALL * step) return keys_defer(m, c);
     for (uint32_t i = 0; i < from; i += step) kinds |= 1u << c->items[i].kind;
     if (kinds & ~(uint32_t)SCALAR_KINDS) return nested_distinct(m, c, step);
-    const bool texts = kinds == 1 << UPK_STR;
-    const bool distinct =
-        texts && c->len <= FEW * step ? few_distinct(m, c, from, step) : small_check(m, c, from, step);
-    if (distinct && texts && lists) key_lists_note(m, c, lists);
-    return distinct;
+    return kinds == 1 << UPK_STR ? texts_check(m, c, from, step, lists) : small_check(m, c, from, step);
 }

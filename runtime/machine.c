@@ -36,14 +36,6 @@ static inline vec16 vec_load(const uint8_t *p) {
     return v;
 }
 
-static inline void vec64_copy(uint8_t *to, const uint8_t *from) {
-    const vec16 v[4] = {vec_load(from), vec_load(from + 16), vec_load(from + 32), vec_load(from + 48)};
-    memcpy(to, &v[0], 16);
-    memcpy(to + 16, &v[1], 16);
-    memcpy(to + 32, &v[2], 16);
-    memcpy(to + 48, &v[3], 16);
-}
-
 /* As a policy would say that allows these families; an unknown byte has no family and stays 0. */
 static void allow_families(uint8_t *dispatch, unsigned families) {
     for (size_t b = 0; b < 256; b += 16) {
@@ -53,28 +45,36 @@ static void allow_families(uint8_t *dispatch, unsigned families) {
     }
 }
 
-/* The bytes that protocols 4 and 5 brought. */
-enum { NEW_FIRST = 0x80, NEW_END = 0xa0 };
-#define UPK_X(name, byte, protocol, family) \
-    _Static_assert((protocol) < 4 || ((byte) >= NEW_FIRST && (byte) < NEW_END), #name);
-UPK_OPCODES(UPK_X)
-#undef UPK_X
+static inline void forbid_newer(uint8_t *op) {
+    if (*op != UPK_OP_REFUSED) *op = DISPATCH_NEWER; /* refused stays refused */
+}
 
-/* One table answers "which opcode, allowed, and of this protocol" at once.  It is made for every pickle, so by whole vectors. */
+static void forbid_newer_than(uint8_t *dispatch, unsigned protocol) {
+    for (size_t b = 0; b < 256; b += 16) {
+        vec16 op = vec_load(dispatch + b);
+        vec16 newer = vec_load(byte_protocol + b) > (int8_t)protocol, refused = op == (int8_t)UPK_OP_REFUSED;
+        op = (op & ~newer) | (newer & (int8_t)DISPATCH_NEWER) | refused;
+        memcpy(dispatch + b, &op, sizeof op);
+    }
+}
+
+/* One table answers "which opcode, allowed, and of this protocol" at once.  It is made for every pickle: by a copy, and what the
+ * last protocol brought is three bytes. */
 void machine_dispatch(struct machine *m, unsigned protocol) {
     if (m->policy) {
-        for (size_t b = 0; b < 256; b += 64) vec64_copy(m->dispatch + b, m->policy->opcodes + b);
+        mem_copy(m->dispatch, m->policy->opcodes, sizeof m->dispatch);
     } else {
         unsigned families = 1u << UPK_FAMILY_CORE;
         if (m->options->flags & UPK_FAMILY_FLAGS) families |= m->options->families;
         allow_families(m->dispatch, families);
     }
-    const size_t end = protocol < 3 ? 256 : NEW_END;
-    for (size_t b = protocol < 3 ? 0 : NEW_FIRST; b < end; b += 16) {
-        vec16 op = vec_load(m->dispatch + b);
-        vec16 newer = vec_load(byte_protocol + b) > (int8_t)protocol, refused = op == (int8_t)UPK_OP_REFUSED;
-        op = (op & ~newer) | (newer & (int8_t)DISPATCH_NEWER) | refused; /* refused stays refused */
-        memcpy(m->dispatch + b, &op, sizeof op);
+    if (protocol < 4) {
+        forbid_newer_than(m->dispatch, protocol);
+    } else if (protocol == 4) {
+#define UPK_X(name, byte, since, family) \
+    if ((since) > 4) forbid_newer(&m->dispatch[byte]);
+        UPK_OPCODES(UPK_X)
+#undef UPK_X
     }
 }
 

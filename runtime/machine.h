@@ -249,6 +249,8 @@ static inline uint64_t hash_bytes(struct machine *m, const uint8_t *p, size_t n,
 
 /* The members c.items[from .. len) are new (every second one of a dict): refuse unhashable ones, and with a policy equal ones. */
 bool keys_check(struct machine *m, struct upk_cell *c, uint32_t from);
+/* The same, under a policy, of a dict whose members are all new: 1 to RECORD_PAIRS pairs, and all keys STR. */
+bool keys_check_record(struct machine *m, struct upk_cell *c);
 bool keys_check_pending(struct machine *m);
 /* At STOP: those that were put off. */
 static inline bool keys_finish(struct machine *m) { return m->pending_len == 0 || keys_check_pending(m); }

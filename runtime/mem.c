@@ -79,17 +79,22 @@ void *mem_resize(struct mem *m, void *old, size_t old_size, size_t n) {
     return p;
 }
 
-void mem_free(struct mem *m) {
-    struct mem_block *lists[3] = {m->blocks, m->large, m->chunks};
-    for (int i = 0; i < 3; i++) {
-        for (struct mem_block *b = lists[i], *next; b; b = next) {
-            next = b->next;
-            (void)m->allocator.resize(m->allocator.ctx, b, b->size, 0);
-        }
+static void blocks_free(const struct mem *m, struct mem_block *b) {
+    while (b) {
+        struct mem_block *const next = b->next;
+        (void)m->allocator.resize(m->allocator.ctx, b, b->size, 0);
+        b = next;
     }
+}
+
+void mem_free(struct mem *m) {
+    const struct mem own = *m; /* it may stand in one of its blocks */
     m->blocks = m->large = m->chunks = NULL;
     m->cursor = m->end = NULL;
     m->used = 0;
+    if (own.large) blocks_free(&own, own.large);
+    if (own.chunks) blocks_free(&own, own.chunks);
+    blocks_free(&own, own.blocks);
 }
 
 void *mem_slow(struct mem *m, size_t n) {

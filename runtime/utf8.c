@@ -35,16 +35,21 @@ static size_t ascii_prefix(const uint8_t *p, size_t n) {
         memcpy(w, p + n - 16, 16);
         return (w[0] | w[1]) & HIGH_BITS ? i : n;
     }
-    if (n >= 8) {
-        memcpy(&w[0], p, 8);
-        memcpy(&w[1], p + n - 8, 8);
-        return (w[0] | w[1]) & HIGH_BITS ? 0 : n;
-    }
     while (i < n && p[i] < 0x80) i++;
     return i;
 }
 
-bool utf8_check(const uint8_t *p, size_t n, bool *ascii) {
+/* Text of at most 64 bytes, all of it ASCII: both ends of it, which meet or overlap, in a third of the instructions that a loop takes. */
+static inline bool is_short_ascii(const uint8_t *p, size_t n) {
+    if (n > 64) return false;
+    if (n <= 16) return !((text_word(p, n) | (n > 8 ? text_word(p + n - 8, 8) : 0)) & HIGH_BITS);
+    bytes_vector v = vector_at(p) | vector_at(p + n - 16);
+    if (n > 32) v |= vector_at(p + 16) | vector_at(p + n - 32);
+    return !((v[0] | v[1]) & HIGH_BITS);
+}
+
+/* Apart, so that short text needs nothing of what is saved for it. */
+__attribute__((noinline)) static bool check_any(const uint8_t *p, size_t n, bool *ascii) {
     enum { FAST = 64 }; /* bytes from which the fast way pays */
     size_t skip = ascii_prefix(p, n);
     bool valid;
@@ -64,6 +69,11 @@ bool utf8_check(const uint8_t *p, size_t n, bool *ascii) {
         }
         skip = ascii_prefix(p, n);
     }
+}
+
+bool utf8_check(const uint8_t *p, size_t n, bool *ascii) {
+    *ascii = is_short_ascii(p, n);
+    return *ascii || check_any(p, n, ascii);
 }
 
 bool utf8_has_surrogate(const uint8_t *p, size_t n) {
