@@ -43,14 +43,15 @@ static bool is_name_line(const uint8_t *p, size_t n, unsigned op) {
     } while (0)
 #define NEED(n)    HAVE(n, false)
 #define PAYLOAD(n) HAVE(n, true)
-#define STRING_BUDGET(n)                                                                               \
-    do {                                                                                               \
-        if (counting && (n) > m->most_string) m->most_string = (n);                                    \
-        if ((n) > m->budgets[UPK_BUDGET_STRING]) FAIL(machine_fail_budget(m, UPK_BUDGET_STRING, (n))); \
+#define STRING_BUDGET(n)                                            \
+    do {                                                            \
+        if (counting && (n) > m->most_string) m->most_string = (n); \
+        if (capped && (n) > m->budgets[UPK_BUDGET_STRING])          \
+            FAIL(machine_fail_budget(m, UPK_BUDGET_STRING, (n)));   \
     } while (0)
 #define NODE()                                                                                \
     do {                                                                                      \
-        if (--m->nodes_left < 0)                                                              \
+        if (capped && --m->nodes_left < 0)                                                    \
             FAIL(machine_fail_budget(m, UPK_BUDGET_NODES, m->budgets[UPK_BUDGET_NODES] + 1)); \
     } while (0)
 #define ROOM()                                \
@@ -93,9 +94,10 @@ static bool is_name_line(const uint8_t *p, size_t n, unsigned op) {
         (n) = (size_t)wide;                                                   \
     } while (0)
 
-/* `counting` is a constant at each call: a scan pays for its figures, and who watches a value for a turn of the loop with each
- * opcode; a decode pays for neither. */
-INLINE bool run(struct machine *m, const bool counting) {
+/* Two constants at each call.  `counting`: a scan pays for its figures, and who watches a value for a turn of the loop with each
+ * opcode; a decode pays for neither.  `capped`: some budget of opcodes, values or a string's bytes may be exceeded; a stream that
+ * has fewer bytes than any of these does not pay for counting. */
+INLINE bool run(struct machine *m, const bool counting, const bool capped) {
     const uint8_t *p = m->p, *limit = m->limit;
     struct upk_value *sp = m->sp, *floor = fence(m); /* what stands below `floor` is behind a mark */
     const bool watching = counting && m->watch.on;
@@ -124,7 +126,7 @@ INLINE bool run(struct machine *m, const bool counting) {
         }
         m->at = p;
         op = m->dispatch[*p++];
-        if (--m->ops_left < 0)
+        if (capped && --m->ops_left < 0)
             FAIL(machine_fail_budget(m, UPK_BUDGET_OPCODES, m->budgets[UPK_BUDGET_OPCODES] + 1));
         if (counting && op < UPK_OP_END) m->op_counts[op]++;
         size_t n;
@@ -553,7 +555,7 @@ INLINE bool run(struct machine *m, const bool counting) {
     push:
         value_store(sp++, head, payload);
         /* Is it memoised at once, under the next key?  Then that is done here, without another turn of the loop. */
-        if (p >= limit || m->memo_len >= m->memo_fast || m->ops_left == 0 || watching) continue;
+        if (p >= limit || m->memo_len >= m->memo_fast || (capped && m->ops_left == 0) || watching) continue;
         op = m->dispatch[*p];
         n = 1;
         if (op == UPK_OP_MEMOIZE) {
@@ -566,11 +568,12 @@ INLINE bool run(struct machine *m, const bool counting) {
             continue;
         }
         if (counting) m->op_counts[op]++;
-        m->ops_left--;
+        if (capped) m->ops_left--;
         p += n;
         value_store(&m->memo[m->memo_len++], head, payload);
     }
 }
 
-bool loop(struct machine *m) { return run(m, false); }
-bool loop_counting(struct machine *m) { return run(m, true); }
+bool loop(struct machine *m) { return run(m, false, true); }
+bool loop_uncapped(struct machine *m) { return run(m, false, false); }
+bool loop_counting(struct machine *m) { return run(m, true, true); }

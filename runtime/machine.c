@@ -122,6 +122,13 @@ void machine_free(struct machine *m) {
 unsigned machine_op(uint8_t byte) { return op_of_byte[byte]; }
 unsigned machine_op_protocol(uint8_t byte) { return byte_protocol[byte]; }
 
+/* Each opcode, value and byte of a string takes a byte of the stream: so these budgets may be more than there is. */
+static bool may_exceed(const struct machine *m) {
+    const uint64_t *const most = m->budgets, len = (uint64_t)(m->end - m->start);
+    return m->input || len > most[UPK_BUDGET_OPCODES] || len > most[UPK_BUDGET_NODES] ||
+           len > most[UPK_BUDGET_STRING];
+}
+
 bool machine_run(struct machine *m) {
     if (m->p == m->end && !input_more(m, m->p, 1, false)) return false;
     if (m->policy && m->policy->protocol_min > 1 && *m->start != 0x80) {
@@ -134,6 +141,7 @@ bool machine_run(struct machine *m) {
     m->dispatch[0x80] = m->policy ? m->policy->opcodes[0x80] : (uint8_t)UPK_OP_PROTO;
     if (*m->start != 0x80) machine_dispatch(m, m->protocol);
     if (m->counting) return loop_counting(m);
+    if (!may_exceed(m)) return loop_uncapped(m);
     bool stopped;
     do {
         m->again = false;

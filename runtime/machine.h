@@ -187,6 +187,8 @@ unsigned machine_op(uint8_t byte);          /* enum upk_op, whether allowed or n
 unsigned machine_op_protocol(uint8_t byte); /* its first protocol */
 /* False and m->again where it is to go on, for more of m->input was read. */
 bool loop(struct machine *m);
+/* The same where no more is to come, and what there is has no more bytes than opcodes, values and a string's bytes are allowed. */
+bool loop_uncapped(struct machine *m);
 /* Also fills the figures of a scan; while m->watch is on it stops (true, and no root) before the opcode that comes after the value
  * has left its place, but behind one opcode at least. */
 bool loop_counting(struct machine *m);

@@ -91,7 +91,8 @@ static bool literal_fits(struct matcher *m, struct upk_value v, const struct upk
 /* int_compare; by far the most common values and bounds are small. */
 static inline int compare_ints(struct upk_value v, const uint64_t bound[2], bool negative) {
     const bool small = bound[1] == (negative ? UINT64_MAX : 0) && bound[0] >> 63 == (uint64_t)negative;
-    if (v.kind != UPK_INT || !small) return int_compare(v, bound, negative);
+    if (!small) return int_compare(v, bound, negative);
+    if (v.kind != UPK_INT) return v.as.bytes[v.len - 1] & 0x80 ? -1 : 1; /* beyond any of 64 bits */
     const int64_t b = (int64_t)bound[0];
     return (v.as.i > b) - (v.as.i < b);
 }
