@@ -260,8 +260,49 @@ static void a_state_is_judged_as_it_is_in_the_end(void **state) {
     trial_free(&trial);
 }
 
+/* Dicts of as many pairs as those before, whose first key is theirs. */
+static void keys_are_compared_where_only_some_are_those_of_a_list(void **state) {
+    (void)state;
+    static const struct {
+        const char *dict;
+        size_t len;
+        unsigned code;
+    } cases[] = {
+#define CASE(dict, code) {dict, sizeof(dict) - 1, code}
+        CASE("}(h\0K\1h\1K\1u", UPK_OK),
+        CASE("}(h\0K\1X\1\0\0\0bK\1u", UPK_OK),
+        CASE("}(h\1K\1h\0K\1u", UPK_OK),
+        CASE("}(h\0K\1h\2K\1u", UPK_OK),
+        CASE("}(h\0K\1K\1K\1u", UPK_OK),
+        CASE("}(h\0K\1h\0K\1u", UPK_ERR_EQUAL_KEYS),
+        CASE("}(h\1K\1h\1K\1u", UPK_ERR_EQUAL_KEYS),
+        CASE("}(h\0K\1X\1\0\0\0aK\1u", UPK_ERR_EQUAL_KEYS),
+        CASE("}(h\0K\1]K\1u", UPK_ERR_UNHASHABLE),
+        CASE("}(h\0K\1h\1K\1u(h\0K\1h\2K\1u", UPK_ERR_EQUAL_KEYS),
+        CASE("}(h\0K\1h\1K\1uh\1K\1s", UPK_ERR_EQUAL_KEYS),
+#undef CASE
+    };
+    struct trial trial;
+    trial_init(&trial);
+    const struct upk_policy *const policy = trial_policy(&trial, "policy p 1; root any;");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (unsigned before = 0; before < 4; before++) {
+            static struct bytes b;
+            b.len = 0;
+            add_head(&b);
+            for (unsigned k = 0; k < before; k++) ADD(&b, "}(h\0K\1h\1K\1u");
+            add(&b, cases[i].dict, cases[i].len);
+            ADD(&b, "e.");
+            const unsigned code = verdict(policy, &b);
+            if (code != cases[i].code) fail_msg("case %zu behind %u: %u", i, before, code);
+        }
+    }
+    trial_free(&trial);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_compared_where_only_some_are_those_of_a_list),
         cmocka_unit_test(a_state_is_judged_as_it_is_in_the_end),
         cmocka_unit_test(an_object_is_judged_behind_others_as_alone),
         cmocka_unit_test(there_may_be_any_number_of_lists_of_keys),
