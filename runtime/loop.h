@@ -75,8 +75,15 @@ bool stack_grow(struct machine *m);
 bool mark_push(struct machine *m);
 /* Too few values above the newest mark. */
 bool fail_pop(struct machine *m);
-/* Where the values above the newest mark begin; the mark is gone. */
-struct upk_value *mark_pop(struct machine *m);
+/* Where the values above the newest mark begin; the mark is gone.  NULL after failing. */
+static inline struct upk_value *mark_pop(struct machine *m) {
+    if (m->mark_count == 0) {
+        (void)machine_fail(m, UPK_ERR_NO_MARK);
+        return NULL;
+    }
+    m->popped_at = m->at;
+    return m->stack + m->marks[--m->mark_count];
+}
 /* n bytes at p are not there, or not inside the frame; is_prefix: a length says so. */
 bool fail_short(struct machine *m, const uint8_t *p, uint64_t n, bool is_prefix);
 

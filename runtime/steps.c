@@ -46,16 +46,6 @@ bool fail_pop(struct machine *m) {
     return machine_fail(m, m->mark_count ? UPK_ERR_MARK_IN_THE_WAY : UPK_ERR_UNDERFLOW);
 }
 
-/* Where the values above the newest mark begin; the mark is gone.  NULL after failing. */
-struct upk_value *mark_pop(struct machine *m) {
-    if (m->mark_count == 0) {
-        (void)machine_fail(m, UPK_ERR_NO_MARK);
-        return NULL;
-    }
-    m->popped_at = m->at;
-    return m->stack + m->marks[--m->mark_count];
-}
-
 /* ---- opcodes */
 
 bool do_proto(struct machine *m, unsigned number) {
