@@ -804,16 +804,16 @@ def nothing_is_left(g):
         for _ in range(20):
             once()
         grown = []
-        for _ in range(3):  # of blocks that CPython keeps for itself there are more at times
+        for _ in range(3):  # after other tests CPython fills lists of its own at first: that comes to an end, a leak does not
             gc.collect()
             before = sys.getallocatedblocks()
-            for _ in range(100):
+            for _ in range(1000):
                 once()
             gc.collect()
             grown.append(sys.getallocatedblocks() - before)
     finally:
         Key.__hash__ = kept
-    check(min(grown) < 100, "blocks are left: %s" % grown)
+    check(min(grown) < 50, "blocks are left: %s" % grown)
     made = g.loads(pickle.dumps([Node(), [Node()]], 4))
     gone = weakref.ref(made[0])
     del made
