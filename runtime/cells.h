@@ -58,6 +58,11 @@ static inline void absorb_kinds(struct machine *m, struct upk_cell *c, const str
     if (c->flags & CELL_ABSORBED) m->doc->stale = true;
 }
 
+/* upk_cell.index of what gets members now. */
+static inline uint32_t index_now(const struct machine *m) {
+    return m->events < UINT32_MAX ? (uint32_t)m->events : UINT32_MAX;
+}
+
 /* Append values to c's members. */
 static inline bool cell_extend(struct machine *m, struct upk_cell *c, const struct upk_value *v, size_t n) {
     uint64_t len = (uint64_t)c->len + n;
@@ -69,7 +74,7 @@ static inline bool cell_extend(struct machine *m, struct upk_cell *c, const stru
     assert(len <= c->cap);
     uint32_t kinds = values_copy(c->items + c->len, v, n);
     c->len = (uint32_t)len;
-    c->index = m->events < UINT32_MAX ? (uint32_t)m->events : UINT32_MAX;
+    c->index = index_now(m);
     absorb_kinds(m, c, v, n, kinds);
     return true;
 }

@@ -158,7 +158,7 @@ static void add_copy(struct text *t, const struct upk_error *e, const struct upk
     error_copy(file, sizeof file, (const uint8_t *)p->pool + main.at, main.len);
     const char *const copy = strchr(e->rule, '/') + 1;
     const int copy_len = len - (int)(copy - e->rule);
-    if (strlen(file) == (size_t)copy_len && memcmp(file, copy, (size_t)copy_len) == 0) {
+    if (bytes_compare(file, strlen(file), copy, (size_t)copy_len) == 0) {
         text_add(t, "; %.*s is shipped: change a copy under another name, and include that in its place", len,
                  e->rule);
         return;

@@ -35,7 +35,7 @@ static inline struct upk_value *first_items(struct machine *m, struct upk_cell *
     if (members > m->most_items) m->most_items = members;
     c->items = items;
     c->len = c->cap = (uint32_t)n;
-    c->index = m->events < UINT32_MAX ? (uint32_t)m->events : UINT32_MAX;
+    c->index = index_now(m);
     c->size = 1 + (uint32_t)n;
     c->depth = 2;
     return items;

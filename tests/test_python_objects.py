@@ -357,7 +357,7 @@ def nothing_leaks(h):
     check(all(abs(x - y) < 100 for x, y in zip(before[1], after[1])), "references: %s, %s" % (before, after))
 
 
-# ---- find_class of a host's Unpickler
+# ---- tuples
 
 
 def tuples_are_granted_as_advised(h):
@@ -383,6 +383,9 @@ def tuples_are_granted_as_advised(h):
             check(h.loads(pickle.dumps(value, protocol)) == value, "%r, protocol %d" % (value, protocol))
         for protocol in range(2):
             h.refusal(pickle.dumps(value, protocol), "R223", "other members")
+
+
+# ---- find_class of a host's Unpickler
 
 
 def find_class_is_asked_after_the_table(h):

@@ -263,7 +263,6 @@ INLINE bool close_frames(struct call *c, struct builder *b, size_t base, PyObjec
         b->frame_count--;
         Py_XDECREF(keys);
         if (f->apart) {
-            Py_XDECREF(f->key);
             Py_DECREF(made);
         } else if (b->frame_count == base) {
             *root = made;

@@ -2,7 +2,7 @@
  *
  * The machine numbers dicts whose keys are the same texts in the same order (doc.h).  When the first with a number is met, which is
  * the second of its kind, a dict with these keys is made, each with None; that one and those after it begin as copies and get their
- * values.  To replace a value takes half of what inserting a key does, and a copy's table is as CPython makes it for text.
+ * values: no key is looked for one by one, and a copy's table is as CPython makes it for text, smaller than one of its final size.
  * Layer: see build.h.
  */
 #include "build.h"

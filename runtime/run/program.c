@@ -150,13 +150,14 @@ static bool interpreter_check(const struct wanted *script, const struct upk_run_
 
 /* ---- */
 
-/* By a path, or on the child's own PATH. */
+/* One that may be run: by a path, or on the child's own PATH. */
 static bool find(struct program *p, const struct upk_run_options *o, char *const *env, bool confined,
                  struct upk_error *err) {
     const char *const name = o->command[0];
     if (strchr(name, '/')) {
         p->path = from_folder(o, name);
-        return p->path || run_fail_memory(err);
+        const struct wanted given = {p->path, name, NULL};
+        return p->path ? may_be_run(&given, o, confined, err) : run_fail_memory(err);
     }
     if (!search(p, o, path_of(env), confined)) return run_fail_memory(err);
     if (p->path) return true;
@@ -171,7 +172,7 @@ bool program_find(struct program *p, const struct upk_run_options *o, char *cons
     *p = (struct program){.path = NULL};
     if (!find(p, o, env, confined, err)) return false;
     const struct wanted program = {p->path, strchr(o->command[0], '/') ? o->command[0] : p->path, NULL};
-    return may_be_run(&program, o, confined, err) && interpreter_check(&program, o, confined, err);
+    return interpreter_check(&program, o, confined, err);
 }
 
 void program_free(struct program *p) {
