@@ -149,7 +149,11 @@ import os, sys, time
 words = sys.argv
 if %(able)r and words[-1] == "/bin/true":
     os.execv("/usr/bin/bwrap", words)
-os.write(int(words[words.index("--json-status-fd") + 1]), b'{ "child-pid": ' + str(os.getpid()).encode() + b' }\\n')
+pid = os.getpid()
+if %(gone)r:
+    pid = os.fork() or os._exit(0)
+    os.waitpid(pid, 0)
+os.write(int(words[words.index("--json-status-fd") + 1]), b'{ "child-pid": ' + str(pid).encode() + b' }\\n')
 if %(endless)r:
     time.sleep(60)
 sys.stderr.write("bwrap: setting up uid map: Permission denied\\n")
@@ -157,9 +161,9 @@ sys.exit(1)
 """
 
 
-def late(run, name, able=False, endless=False):
-    """One that is able to run /bin/true, or nothing."""
-    return write(run.path(name), LATE % {"python": PYTHON, "able": able, "endless": endless})
+def late(run, name, able=False, endless=False, gone=False):
+    """One that is able to run /bin/true, or nothing; `gone': whose first process has ended when the host hears of it."""
+    return write(run.path(name), LATE % {"python": PYTHON, "able": able, "endless": endless, "gone": gone})
 
 
 def late_failures_are_none_of_the_child(run):
@@ -169,6 +173,7 @@ def late_failures_are_none_of_the_child(run):
     never = late(run, "never")
     run.expect("never", 6, "R920", children.VALUE, "--bubblewrap", never, "--state", state)
     run.expect("it says why", 6, "setting up uid map: Permission denied", children.VALUE, "--bubblewrap", never)
+    run.expect("gone by then", 6, "setting up uid map: Permission denied", children.VALUE, "--bubblewrap", late(run, "gone", gone=True))
     check(os.path.exists(state), "a state")
     status, out, err = run(children.VALUE, "--bubblewrap", never, "--allow-unconfined", "--state", state)
     check(status == 0 and "ratio" in out and err.count("warning") == 1, "unconfined: %s" % [status, out, err])
@@ -182,6 +187,8 @@ def late_failures_of_one_call(run):
     once = late(run, "once", able=True)
     for more in ((), ("--allow-unconfined",)):
         run.expect("once", 3, "setting up uid map: Permission denied [R922]", children.VALUE, "--bubblewrap", once, "--state", state, *more)
+    gone = late(run, "once-gone", able=True, gone=True)
+    run.expect("once, gone by then", 3, "setting up uid map: Permission denied [R922]", children.VALUE, "--bubblewrap", gone)
     check(run(children.VALUE, "--state", state)[0] == 0, "the state of this policy holds")
 
 

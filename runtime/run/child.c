@@ -262,8 +262,8 @@ bool child_confirm(struct child *c, const uint64_t *budgets, struct waiting *w, 
     if (!report_read(c, w, err)) return false;
     c->init = pidfd_of(c->init_pid);
     /* In the namespaces that it has by now: its processes are counted there, not with the host's, but with the first one, which is
-     * bubblewrap's. */
-    return !budgets || exec_limit(c->init_pid, budgets, 1) || fail_system(err, "no limits");
+     * bubblewrap's.  One that has ended needs none: child_go, which it never hears, finds out why. */
+    return !budgets || exec_limit(c->init_pid, budgets, 1) || errno == ESRCH || fail_system(err, "no limits");
 }
 
 /* It reads that it may go on when all is mounted, and nothing is left that could be forbidden here. */
